@@ -302,15 +302,25 @@ def _run(options: argparse.Namespace) -> int:
         if target and not hasattr(Solution, name):
             raise ModelError(f"--{name} is not available in this installation")
     model, names = load_model(options.file, options.ignore)
-    if model is None:
-        return 0
-    if isinstance(model, Solution):
-        return _write(model, outputs)
+    if model is None or isinstance(model, Solution):
+        _refuse_unheard(options, outputs if model is None else {})
+        return 0 if model is None else _write(model, outputs)
     integrator = make_integrator(options.integrator, names) if options.integrator else names.get("integrator")
     step = options.step if options.step is not None else _number(names, "step", 1e-3, options.file)
     t_end = options.t_end if options.t_end is not None else _number(names, "t_end", 1.0, options.file)
     solution = simulate(model, t_end, step, integrator, output_step=options.output_step)
     return _write(solution, outputs)
+
+
+def _refuse_unheard(options: argparse.Namespace, outputs: dict[str, Any]) -> None:
+    """A file that has simulated already heard of none of these."""
+    settings = ("integrator", "step", "t_end", "output_step")
+    given = [name for name in (*settings, *outputs) if getattr(options, name) is not None]
+    if given:
+        raise ModelError(
+            f"{options.file}: its main() simulates by itself, so that --{given[0].replace('_', '-')} would have no "
+            "effect; leave it away, or let the file define `model`, or model() or build() that return one"
+        )
 
 
 def _compare(options: argparse.Namespace) -> int:

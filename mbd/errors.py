@@ -57,6 +57,12 @@ class ModelError(MbdError, ValueError):
     general_code = "MBD-E02"
 
 
+class MissingQuantity(ModelError, AttributeError):
+    """An element has no such quantity; also an AttributeError, so that ``hasattr`` answers."""
+
+    general_code = "MBD-E11"
+
+
 class FileError(MbdError, OSError):
     """A file cannot be written; the message says which one and why."""
 

@@ -28,7 +28,7 @@ from mbd.elements.making import (
 )
 from mbd.elements.parameter_table import ParameterTable, check_belonging, checked_values
 from mbd.elements.settling import before_change
-from mbd.elements.suggestions import did_you_mean
+from mbd.elements.suggestions import counted, did_you_mean
 from mbd.elements.values import Input, Parameter, check_value, in_force, parameters_in
 from mbd.errors import ZERO3, ModelError, ModelWarning, bad_value, check_vector
 from mbd.forces import ForceElement
@@ -332,15 +332,9 @@ class Model(Checked):
         return model_table(self)
 
     def __repr__(self) -> str:
-        counts = [
-            f"{len(elements)} {word if len(elements) == 1 else plural}"
-            for elements, word, plural in (
-                (self.bodies, "body", "bodies"),
-                (self.joints, "joint", "joints"),
-                (self.forces, "force", "forces"),
-            )
-        ]
-        return f"<Model '{self.name}': {', '.join(counts)}, gravity {tuple(self.gravity.tolist())}>"
+        counts = counted(len(self.bodies), "body", "bodies"), counted(len(self.joints), "joint")
+        forces, gravity = counted(len(self.forces), "force"), tuple(self.gravity.tolist())
+        return f"<Model '{self.name}': {', '.join(counts)}, {forces}, gravity {gravity}>"
 
     # --- copies
 

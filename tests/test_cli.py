@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 import mbd
-from mbd.cli import main, make_integrator
+from mbd.cli import ENDINGS, main, make_integrator
 from mbd.compiled.kernel import JIT
+from mbd.view.plots import FORMATS
 
 FILE = """
 import mbd
@@ -78,6 +79,10 @@ def test_files_of_a_run(pendulum, tmp_path, capsys):
     out = capsys.readouterr().out
     assert f"wrote {glb}" in out and f"wrote {png}" in out
     assert glb.read_bytes()[:4] == b"glTF" and png.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_endings_of_plots_are_those_that_can_be_written():
+    assert ENDINGS["plot"] == FORMATS
 
 
 def test_a_movie_that_cannot_be_made_is_not_claimed(pendulum, tmp_path, capsys, monkeypatch):
@@ -257,6 +262,23 @@ def test_choices_of_a_file_are_not_ignored(tmp_path, capsys):
         file.write_text(FILE + line)
         assert main(["compare", str(file)]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_options_of_a_file_that_simulates_by_itself_are_not_ignored(tmp_path, capsys):
+    file = tmp_path / "file.py"
+    run = FILE + "def main():\n    {}mbd.simulate(built, 0.1, 0.01)\nbuilt = model\ndel model\n"
+    for how, options in (
+        ("return ", ("--step", "--t-end", "--output-step", "--integrator")),
+        ("", ("--step", "--save", "--plot", "--html", "--gltf", "--movie")),
+    ):
+        file.write_text(run.format(how))
+        assert main(["run", str(file)]) == 0
+        capsys.readouterr()
+        for option in options:
+            value = {"--integrator": "RK4", "--save": "a.npz", "--plot": "a.png", "--html": "a.html",
+                     "--gltf": "a.glb", "--movie": "a.mp4"}.get(option, "1e-3")  # fmt: skip
+            assert main(["run", str(file), option, value]) == 2
+            assert f"{option} would have no effect; leave it away" in capsys.readouterr().err
 
 
 def test_model_files_of_any_content_are_one_sentence(tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""Names that people may have meant."""
+"""Names that people may have meant, and how many there are of something, in words."""
 
 from __future__ import annotations
 
@@ -11,3 +11,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
     close = difflib.get_close_matches(str(name), list(known), n=3)
     return "did you mean " + " or ".join(repr(match) for match in close) + "?" if close else ""
+
+
+def counted(count: int, word: str, plural: str = "") -> str:
+    """1 joint, 2 joints."""
+    return f"{count} {word if count == 1 else plural or word + 's'}"

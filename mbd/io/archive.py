@@ -79,7 +79,7 @@ def _save(s: Solution, path: FilePath) -> None:
         "missing": encoder.missing,
     }
     s._leave_whole()
-    begins_with = {name: float(x) for name, x in s._begins_with.items() if np.ndim(x) == 0}
+    begins_with = {name: np.asarray(x, dtype=float).tolist() for name, x in s._begins_with.items()}
     if begins_with:
         header["begins_with"] = begins_with
     if acted:
@@ -224,7 +224,8 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         Occurrence(**x, q=arrays["events.q"][k], v=arrays["events.v"][k])
         for k, x in enumerate(header.get("events", ()))  # older files have none
     ]
-    solution._begins_with = dict(header.get("begins_with", {}))
+    known = header.get("begins_with", {}).items()
+    solution._begins_with = {name: np.array(x, dtype=float) if isinstance(x, list) else float(x) for name, x in known}
     # older files tell it in the state, if there is one
     if header.get("redundant") or FLAG_REDUNDANT in np.ravel(solution.state.get("flags", ())):
         regularise(system)

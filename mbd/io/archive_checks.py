@@ -31,6 +31,7 @@ TYPES = {
     "message": str,
     "missing": list,
     "events": list,
+    "begins_with": dict,
     "redundant": bool,
     "acted": dict,
 }
@@ -107,7 +108,16 @@ def parse_header(text: bytes) -> dict[str, Any]:
             raise ModelError(
                 f"event {i + 1}: t = {event['t']}, direction = {event['direction']}; expected a time and 1 or -1"
             )
+    _check_beginning(header.get("begins_with", {}))
     return header
+
+
+def _check_beginning(given: Any) -> None:
+    """What goes on from a run before: angles, and quaternions."""
+    for name, x in given.items():
+        numbers = x if isinstance(x, list) and len(x) == 4 else [x]
+        if not all(isinstance(number, int | float) for number in numbers):
+            raise ModelError(f"header: begins_with: {name!r} is {str(x)[:80]}; expected an angle, or a quaternion")
 
 
 def check_choice_keys(given: Any) -> None:

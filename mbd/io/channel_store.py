@@ -2,9 +2,9 @@
 
 The folder holds a file of plain numbers for the times (``t.f8``) and for each quantity (``channel-0.f8``, ...; rows one
 after the other, in the machine's order of bytes), ``channels.json`` with their names, units and shapes, and
-``run.npz``, a solution of one record: the first one while the run goes on, the last one with the state when it has
-ended. Times are written after the rows that they belong to, so that also a run that was killed can be read, up to
-there.
+``run.npz``, a solution of one record: the first one while the run goes on, the last one with the state and the number
+of records when it has ended. Times are written after the rows that they belong to, so that also a run that was killed
+can be read, up to there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import Array, ModelError
 from .files import write_text
-from .store import ABOUT, CHANNELS, TIMES, UNFINISHED, append_numbers, check_disk, claimed_folder, mapped
+from .store import ABOUT, CHANNELS, TIMES, TOLD_STATS, append_numbers, check_disk, claimed_folder, cut_off, mapped
 
 if TYPE_CHECKING:
     from ..elements.arguments import FilePath
@@ -46,7 +46,10 @@ class ChannelStore:
 
     def describe(self, one: Solution) -> None:
         """Write what is known besides the quantities: a solution of one record."""
-        one.save(self.path / ABOUT)
+        about = one.part(slice(None))
+        about.state, about.events, about._begins_with = one.state, one.events, one._begins_with
+        about.stats |= {} if "unfinished" in one.stats else {"records": self.count}
+        about.save(self.path / ABOUT)
 
     def append(self, t: Array, values: list[Array]) -> None:
         """Write further records."""
@@ -89,6 +92,9 @@ def load_channels(folder: Path, model: Model | None = None) -> Selection:
     t, values = _read(folder, channels, count)
     if len(t) and (not np.isfinite(t).all() or (np.diff(t) < 0.0).any()):
         raise ModelError(f"{folder}: its times are damaged: not finite, or going backwards")
-    if last.stats.pop("unfinished", 0):
-        last.complete, last.message = False, UNFINISHED
+    cut = cut_off(last, count)
+    for name in TOLD_STATS:
+        last.stats.pop(name, None)
+    if cut:
+        last.complete, last.message, last.state = False, cut, {}
     return Selection(last, t, ChosenChannels(channels), values)

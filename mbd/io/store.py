@@ -4,7 +4,8 @@ The folder holds a file of plain numbers for each array of records (``t.f8``, ``
 in the machine's order of bytes), and ``run.npz``, a solution without most of its records: the model, the method, and
 when the run has ended its state, counters and events. Steps write straight into the mapped files; the operating system
 brings them to the disk and takes the memory back. Times are written after the rows that they belong to and are not a
-number before, so that also a run that was killed can be read, up to there.
+number before, so that also a run that was killed can be read, up to there. ``run.npz`` tells how many records there
+were when it was written: with others its state and counters do not belong to their end.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ TIMES = "t.f8"
 NAMES = ("q", "v", "first", "second", "turns")  # of the rows of a run
 GIVE_BACK = 1 << 26  # bytes after which memory is given back
 UNFINISHED = "the run was cut off; its records end here"
+TOLD_STATS = ("unfinished", "records")  # among the counters of a folder, for whoever reads it
 
 
 def new_folder(path: FilePath) -> Path:
@@ -196,6 +198,15 @@ def mapped(file: Path, shape: tuple[int, ...]) -> Array:
     return np.asarray(np.memmap(file, dtype=np.float64, mode="c", shape=shape))
 
 
+def cut_off(known: Solution, count: int) -> str:
+    """Why the state of a folder is not that of the end of its records, or nothing: the run, or a copy, was cut off."""
+    told = known.stats
+    if told.get("unfinished") or told.get("records", count) < count:  # a Simulator went on after ``solution()``
+        return UNFINISHED
+    written = told.get("records", count)
+    return f"the files of this folder end after {count} of {written} records" if count < written else ""
+
+
 def load_store(path: FilePath, model: Model | None = None) -> Any:
     """What a run wrote to a folder, finished or not: a solution, or the quantities that were chosen.
 
@@ -226,13 +237,13 @@ def load_store(path: FilePath, model: Model | None = None) -> Any:
     t, rows = _mapped(folder, widths, count)
     if len(t) and (not np.isfinite(t).all() or (np.diff(t) < 0.0).any()):
         raise ModelError(f"{path}: its times are damaged: not finite, or going backwards")
-    cut = bool(known.stats.get("unfinished"))
-    stats = {name: x for name, x in known.stats.items() if name != "unfinished"}
+    cut = cut_off(known, count)
+    stats = {name: x for name, x in known.stats.items() if name not in TOLD_STATS}
     constant = {name: np.full(len(t), x[-1]) for name, x in known.inputs.items() if len(x)}  # no others are stored
     solution = Solution(
         known.system, t, **named_rows(known.integrator, rows), integrator=known.integrator, stats=stats,
-        start=known.start, state=known._state, complete=known.complete and not cut,
-        message=UNFINISHED if cut else known.message, inputs=constant,
+        start=known.start, state={} if cut else known._state, complete=known.complete and not cut,
+        message=cut or known.message, inputs=constant,
     )  # fmt: skip
     solution.events, solution._begins_with = known.events, known._begins_with
     return solution

@@ -124,7 +124,7 @@ def _sparse(solution: Solution) -> bool:
     step = 0.0 if adaptive else float(solution._numbers_of_state.get("step", 0.0))
     if step > 0.0:
         return bool((solution.t[1:] - solution.t[:-1]).max() > 1.5 * step)
-    return int(solution.stats.get("steps", 0)) > 1.2 * len(solution)
+    return float(solution.stats.get("steps", math.inf)) > 1.2 * len(solution)  # nobody knows: as between records
 
 
 def _loaded(solution: Solution) -> bool:

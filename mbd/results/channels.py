@@ -20,7 +20,7 @@ from ..bodies import Generalized, PointMass
 from ..elements.suggestions import did_you_mean
 from ..errors import Array, MbdError, ModelError
 from ..forces import ForceElement
-from ..joints import Joint
+from ..joints import Joint, UserConstraint
 from ..joints.tree import free_motions
 
 if TYPE_CHECKING:
@@ -153,6 +153,8 @@ def joint_channels(solution: Solution, joint: Joint) -> Iterator[Channel]:
     if rows.stop > rows.start:
         units = ["N" if length else "N m" for length in solution.system.tables.lclass[rows] == 0]
         unit = units[0] if len(set(units)) == 1 else ", ".join(units)
+        if isinstance(joint, UserConstraint):  # whose equations have units of their own
+            unit = MODEL_UNIT
         text = "multipliers of the equations"
         yield _Kind(unit, _numbered(rows.stop - rows.start), text).of(joint, "multipliers")
     for name, kinds in (("angle", ANGLE), ("displacement", DISPLACEMENT)):
@@ -344,10 +346,10 @@ class Channels(Mapping[str, Channel]):
 
     def _matching(self, pattern: str) -> list[Channel]:
         if pattern in self.solution.model and pattern != "ground":
-            if pattern in self._system():
+            if self._find(pattern) is not None:  # of the whole system, or of another element
                 raise ModelError(
-                    f"{pattern!r} is {self.solution.model[pattern]} and a channel of the whole system; expected "
-                    f"'{pattern}.*' for what the element has, or another name of it"
+                    f"{pattern!r} is {self.solution.model[pattern]} and a channel; expected '{pattern}.*' for what "
+                    "the element has, or another name of it"
                 )
             return self.of(pattern)
         try:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..elements.suggestions import counted
 from ..errors import AccuracyWarning, Array, ModelError
 from ..nodes.forms import of_form
 from ..system.dense import BUFFER_ROWS, MOST_FURTHER, states_between
@@ -73,8 +74,8 @@ class Instants(Solution):
         return found
 
     def __repr__(self) -> str:
-        times = f"t = {self.t[0]:.6g}" if len(self) == 1 else f"{len(self)} times"
-        return f"<{self.model} at {times}, between {len(self.between)} records>"
+        times = f"t = {self.t[0]:.6g}" if len(self) == 1 else counted(len(self), "time")
+        return f"<{self.model} at {times}, between {counted(len(self.between), 'record')}>"
 
 
 def solution_at(solution: Solution, t: Any, asked_by: str = "at") -> Instants:

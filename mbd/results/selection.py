@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ..elements.arguments import FilePath
-from ..errors import Array, ModelError, read_only
+from ..elements.suggestions import counted
+from ..errors import Array, MissingQuantity, ModelError, read_only
 from ..io.channel_store import ChannelStore
 from .channels import Channel
 from .solution import Solution, named_rows
 from .tabular import Tabular, chosen_channels
-from .turns import readings
-from .views import MissingQuantity
+from .turns import unknown
 
 
 class ChosenChannels(Mapping[str, Channel]):
@@ -46,7 +46,10 @@ class ChosenChannels(Mapping[str, Channel]):
 
     def matching(self, pattern: str) -> list[Channel]:
         """Those that a name, the name of an element, or a pattern means."""
-        names = [name for name in self._known if fnmatchcase(name, pattern) or name.startswith(f"{pattern}.")]
+        if pattern in self._known:  # names may contain the letters of patterns
+            return [self._known[pattern]]
+        names = [name for name in self._known if name.startswith(f"{pattern}.")]
+        names = names or [name for name in self._known if fnmatchcase(name, pattern)]
         return [self._known[name] for name in names] or [self[pattern]]
 
     def __repr__(self) -> str:
@@ -57,15 +60,26 @@ class Selection(Tabular):
     """Chosen quantities of a run: ``selection["tip.position"]`` (n, 3); ``frame``, ``csv``, ... as of a solution.
 
     Attributes: ``t`` (n,), ``model``, ``integrator``, ``stats``, ``start``, ``state`` (to continue the run from its
-    end), ``events``, ``complete`` and ``message``; ``last`` is the last record as a solution.
+    end), ``events``, ``complete`` and ``message``; ``last`` is the last record as a solution, which the folder of a run
+    that was cut off does not hold.
     """
 
     def __init__(self, last: Solution, t: Array, channels: ChosenChannels, values: Mapping[str, Array]) -> None:
-        self.last, self.model, self.integrator = last, last.model, last.integrator
+        self._last, self.model, self.integrator = last, last.model, last.integrator
         self.t = read_only(t)
         self.stats, self.start, self.state = last.stats, last.start, last.state
         self.events, self.complete, self.message = last.events, last.complete, last.message
         self._channels, self._stored = channels, dict(values)
+
+    @property
+    def last(self) -> Solution:
+        """The last record as a solution."""
+        if len(self) and not np.array_equal(self._last.t, self.t[-1:]):
+            raise ModelError(  # no AttributeError, which would hand the question on to __getattr__
+                f"last: {self.message}, and of the one at t = {self.t[-1]:.6g} there are only the quantities that were "
+                f"recorded: {', '.join(map(repr, self._channels))}"
+            )
+        return self._last
 
     @property
     def channels(self) -> ChosenChannels:  # type: ignore[override]
@@ -80,9 +94,15 @@ class Selection(Tabular):
     def __len__(self) -> int:
         return len(self.t)
 
+    __iter__ = None  # there are records, and there are quantities
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a quantity of this name was recorded."""
+        return name in self._channels
+
     def __getattr__(self, name: str) -> Any:
         """What whole solutions have, and chosen quantities do not, is refused with the way to it."""
-        if name.startswith("_") or not (hasattr(Solution, name) or name in vars(self.last)):
+        if name.startswith("_") or not (hasattr(Solution, name) or name in vars(self._last)):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         raise MissingQuantity(
             f"{name}: this run recorded chosen quantities only, {', '.join(map(repr, self._channels))}, which frame, "
@@ -100,7 +120,7 @@ class Selection(Tabular):
 
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
-        return f"<Selection of {self.model}: {span}{len(self)} records of {', '.join(self._channels)}>"
+        return f"<Selection of {self.model}: {span}{counted(len(self), 'record')} of {', '.join(self._channels)}>"
 
 
 class Chooser:
@@ -154,7 +174,7 @@ class Chooser:
     def selection(self, last: Solution, end: float) -> Selection:
         """All that was taken before a time, and the last record."""
         last._whole = None  # of which the last records are left
-        last._begins_with = dict.fromkeys(readings(last.system), np.nan) | self.known
+        last._begins_with = unknown(last.system) | self.known
         if self.store is not None:
             t, stored = self.store.finished(end)
             self.store.describe(last)

@@ -19,6 +19,7 @@ import numpy as np
 from ..bodies import Body, Generalized, PointMass
 from ..elements.arguments import FilePath, Numbers
 from ..elements.settling import Late
+from ..elements.suggestions import counted
 from ..errors import AccuracyWarning, Array, MbdError, ModelError, ModelWarning, read_only
 from ..forces import ForceElement
 from ..forces.kinds import TORSION_SPRING
@@ -35,7 +36,7 @@ from .channels import Channel
 from .drawn import Drawn
 from .scheme import Scheme
 from .tabular import Tabular
-from .turns import angles_with_turns, going_on, turns_in_doubt, unwrapped
+from .turns import going_on, turns_and_signs_at, turns_in_doubt, unwrapped
 from .views import ForceView, JointView
 
 if TYPE_CHECKING:
@@ -142,10 +143,11 @@ class Solution(Drawn, Tabular):
         return {name: x for name, x in vars(self).items() if name not in left}
 
     def _leave_whole(self) -> None:
-        """Angles of a part of a run go on without the records before, which are not sent along, nor saved."""
-        if self._begin()[1] is not None and len(self):
+        """What goes on in a part of a run does so without the records before, which are not sent along, nor saved."""
+        whole = self._begin()[1]
+        if whole is not None and len(self):
             with suppress(MbdError):  # of a model that was changed after the run
-                self._begins_with.update(angles_with_turns(self, 0))
+                self._begins_with = turns_and_signs_at(*whole) | self._begins_with
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
@@ -401,6 +403,13 @@ class Solution(Drawn, Tabular):
         return out
 
     @cached_property
+    def _gravity(self) -> Array:
+        """Acceleration of gravity that acted at the records (n, 3): an input may be part of it."""
+        out = np.zeros((len(self), 3))
+        self._evaluate(lambda k: np.copyto(out[k], self.system.tables.gravity))
+        return out
+
+    @cached_property
     def _values(self) -> Array:
         """Functions of time at the records."""
         out, tables, w = np.zeros((len(self), self._work.values.size)), self.system.tables, self._work
@@ -437,6 +446,14 @@ class Solution(Drawn, Tabular):
         """Quaternions whose signs go on from record to record; ``read`` reads them off another solution."""
         if len(self):
             before = self._first_of(name, quaternions[0], read)
+            if np.isnan(before).any():
+                warnings.warn(
+                    f"{self.model}: the sign of the quaternion of '{name}' before t = {self.t[0]:.6g} is not known, "
+                    "because it was not recorded; it begins without a negative scalar part. Record it as well: "
+                    "record=[...]",
+                    ModelWarning,
+                    stacklevel=4,
+                )
             self._followed[name] = quaternions = going_on(quaternions, before)
         return quaternions
 
@@ -543,8 +560,8 @@ class Solution(Drawn, Tabular):
 
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:.6g} ... {self.t[-1]:.6g}, " if len(self) else ""
-        stopped = "" if self.complete else ", stopped early"
-        return f"<Solution of {self.model}: {span}{len(self)} records, {type(self.integrator).__name__}{stopped}>"
+        method, stopped = type(self.integrator).__name__, "" if self.complete else ", stopped early"
+        return f"<Solution of {self.model}: {span}{counted(len(self), 'record')}, {method}{stopped}>"
 
 
 def _checked_slice(records: slice) -> slice:

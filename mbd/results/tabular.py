@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..elements.arguments import FilePath, Numbers
+from ..elements.suggestions import counted
 from ..elements.values import in_force
 from ..errors import Array, ModelError, read_only
 from ..io.files import replacing
@@ -29,6 +30,8 @@ Measured = Callable[["Solution"], ArrayLike]
 ChannelChoice = str | Iterable[str | Measured] | Mapping[str, str | Measured] | None
 """Names or patterns of channels, and sensors; or both by the names that they shall have."""
 
+TIME = "t"  # the index of tables
+NAMED = "expected a dict with names for them, {'my name': function, ...}"
 ROWS = 10_000  # of a CSV file that are written at once
 DIMENSIONS: dict[Any, str] = {"world": "axis", "body": "body_axis", QUATERNION: "parameter"}
 
@@ -63,7 +66,7 @@ class Tabular:
         """Give a sensor, or any function of the solution with a value for every record, a name among the channels."""
         if not isinstance(name, str) or not name:
             raise ModelError(f"add_channel: name is {name!r}; expected a text")
-        if name in self._solution.model or name in self.channels:
+        if name in self._solution.model or name in self.channels or name == TIME:
             raise ModelError(f"add_channel: the name {name!r} is taken; expected another one")
         self._own_channels[name] = channel = measured_channel(self._solution, name, function, unit)
         return channel
@@ -83,7 +86,7 @@ class Tabular:
             names += channel.columns
             units |= dict(zip(channel.columns, channel.units, strict=True))
             columns.append(values)
-        index = pandas.Index(self.t, name="t")
+        index = pandas.Index(self.t, name=TIME)
         frame = pandas.DataFrame(np.concatenate(columns, axis=1), index=index, columns=names)
         frame.attrs["units"] = units
         return frame
@@ -98,10 +101,12 @@ class Tabular:
             if channel.components == MATRIX:
                 dimensions += ["axis", "body_axis"]
                 coordinates |= {"axis": ("axis", list(XYZ), {}), "body_axis": ("body_axis", list(XYZ), {})}
-            elif shape:
+            elif len(shape) == 1:
                 name = DIMENSIONS.get(channel.axes or channel.components, f"{channel.name} component")
                 dimensions.append(name)
                 coordinates[name] = (name, list(channel.components), {})
+            else:
+                dimensions += [f"{channel.name} index {k + 1}" for k in range(len(shape))]
             about = {"units": channel.unit, "long_name": channel.text}
             variables[channel.name] = (dimensions, values.reshape(len(self.t), *shape), about)
         s = self._solution
@@ -160,20 +165,32 @@ def chosen_channels(solution: Solution, choice: Any) -> list[Channel]:
     if choice is None:
         return known.usual()
     if isinstance(choice, Mapping) and choice:
-        return [_renamed(solution, name, item) for name, item in choice.items()]
+        renamed = [_renamed(solution, name, item) for name, item in choice.items()]
+        columns = [TIME, *(column for channel in renamed for column in channel.columns)]
+        repeated = sorted({column for column in columns if columns.count(column) > 1})
+        if repeated:
+            raise ModelError(f"channels: two columns would be called {repeated[0]!r}; expected other names")
+        return renamed
     if not (callable(choice) or isinstance(choice, Iterable)):
         raise ModelError(f"channels are {choice!r}; expected names such as 'tip.position', or sensors")
     items = [choice] if isinstance(choice, str) or callable(choice) else list(choice)
     if not items:
         raise ModelError("channels is empty; expected names such as 'tip.position', or nothing for the usual ones")
     found = []
+    functions: dict[str, Any] = {}
     for item in items:
         if isinstance(item, str):
             found += known.matching(item)
         elif callable(item):
-            found.append(measured_channel(solution, label_of(item), item, None))
+            name = label_of(item)
+            if not hasattr(item, "label") and functions.setdefault(name, item) is not item:
+                raise ModelError(f"channels: two functions are called {name!r}; {NAMED}")
+            found.append(measured_channel(solution, name, item, None))
         else:
             raise ModelError(f"channel {item!r}: expected a name such as 'tip.position', or a sensor")
+    for channel in found:
+        if channel.name in functions and channel.name in known:
+            raise ModelError(f"channels: a function is called {channel.name!r} as the channel; {NAMED}")
     return found
 
 
@@ -227,7 +244,7 @@ def measured_channel(solution: Solution, name: str, function: Any, unit: str | N
         if values.shape[:1] != (len(of),):
             raise ModelError(
                 f"channel {name!r}: its function returned an array of shape {values.shape}; expected a value for each "
-                f"of the {len(of)} records"
+                f"of the {counted(len(of), 'record')}"
             )
         return values
 

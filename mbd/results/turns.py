@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..bodies import RigidBody
 from ..errors import Array
 from ..joints import Joint
 from ..joints.rotor_hinge import RotorHinge
@@ -102,25 +103,40 @@ def readings(system: System) -> dict[str, Reading]:
     return found
 
 
-def angles_with_turns(solution: Solution, k: int) -> dict[str, float]:
-    """Angles of all joints that count their turns, at one record."""
-    return {name: float(read(solution)[k]) for name, read in readings(solution.system).items()}
+def signed_bodies(system: System) -> Iterator[str]:
+    """Names of bodies whose quaternions have signs that go on."""
+    return (body.name for body in system.elements[0] if isinstance(body, RigidBody))
 
 
-def angles_at_the_end(solution: Solution) -> dict[str, float]:
-    """The same at the last record; not more frames are in memory than those of a block of records."""
-    if not len(solution) or next(counting_joints(solution.system), None) is None:
-        return {}
+def unknown(system: System) -> dict[str, Any]:
+    """What goes on from record to record, where nobody knows it."""
+    nothing = np.full(4, np.nan)
+    return dict.fromkeys(readings(system), np.nan) | dict.fromkeys(signed_bodies(system), nothing)
+
+
+def turns_and_signs(solution: Solution, k: int) -> dict[str, Any]:
+    """Angles of all joints that count their turns, and quaternions of all bodies, at one record."""
+    found: dict[str, Any] = {name: float(read(solution)[k]) for name, read in readings(solution.system).items()}
+    for name in signed_bodies(solution.system):
+        before = solution._begins_with.get(name)
+        found[name] = solution[name].quaternion[k] if before is None or np.isfinite(before).all() else before
+    return found
+
+
+def turns_and_signs_at(solution: Solution, k: int) -> dict[str, Any]:
+    """The same at a record of a long run; not more frames are in memory than those of a block of records."""
     rows = max(2, BLOCK // (24 * (len(solution.model.bodies) + 1)))
-    if len(solution) <= rows:
-        return angles_with_turns(solution, -1)
+    if k < rows or solution._begin()[1] == (solution, 0):  # those between records know it from these at once
+        return turns_and_signs(solution, k)
+    if not unknown(solution.system):
+        return {}
     from .solution import Solution
 
     s, known = solution, solution._begins_with
-    for first in range(0, len(s) - 1, rows):
-        k = slice(first, first + rows + 1)  # one record belongs to two blocks
-        turns = None if s.turns is None else s.turns[k]
-        part = Solution(s.system, s.t[k], s.q[k], s.v[k], None, None, turns, integrator=s.integrator)
+    for first in range(0, k, rows):
+        block = slice(first, min(first + rows, k) + 1)  # one record belongs to two blocks
+        turns = None if s.turns is None else s.turns[block]
+        part = Solution(s.system, s.t[block], s.q[block], s.v[block], None, None, turns, integrator=s.integrator)
         part._begins_with, part._whole = known, s._whole if first == 0 else None
-        known = angles_with_turns(part, -1)
+        known = turns_and_signs(part, -1)
     return known

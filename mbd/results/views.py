@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..bodies import Body
-from ..errors import Array, ModelError, read_only
+from ..elements.suggestions import counted
+from ..errors import Array, MissingQuantity, ModelError, read_only
 from ..forces import ForceElement
 from ..forces.kinds import AXIS_SPRING, SPRING, TORSION_SPRING
 from ..joints import Joint, RotorHinge
@@ -22,12 +23,6 @@ from .turns import whole_turns
 
 if TYPE_CHECKING:
     from .solution import Solution
-
-
-class MissingQuantity(ModelError, AttributeError):
-    """An element has no such quantity; also an AttributeError, so that ``hasattr`` answers."""
-
-    general_code = "MBD-E11"
 
 
 class JointView:
@@ -215,7 +210,7 @@ class JointView:
         own = {"angle": ["angle"], "displacement": ["displacement"], "both": ["angle", "displacement"]}
         names = ["force", "torque", "multipliers", *own.get(self.joint.coordinate or "", [])]
         names += ["coordinates"] if free_motions(self.joint) else []
-        return f"<{self.joint}: {len(self.solution)} records of {', '.join(names)}>"
+        return f"<{self.joint}: {counted(len(self.solution), 'record')} of {', '.join(names)}>"
 
 
 def _as_frame_forces(torque: Array, force: Array, z: Array) -> Array:
@@ -349,7 +344,7 @@ class ForceView:
         names = ["force", "torque"] if self.element.reported is not None else ["force_on(body)", "torque_on(body)"]
         names += ["energy", "power", *(["effort"] if self.has_effort else [])]
         names += [self.coordinate] if self.coordinate else []
-        return f"<{self.element}: {len(self.solution)} records of {', '.join(names)}>"
+        return f"<{self.element}: {counted(len(self.solution), 'record')} of {', '.join(names)}>"
 
 
 def _reaction_at(table: Any, i: int, known: tuple[Array, ...], k: slice) -> None:

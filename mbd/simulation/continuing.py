@@ -21,7 +21,7 @@ from ..integrators.base import Array, Integrator, Run
 from ..results.run_state import in_state
 from ..results.selection import Selection
 from ..results.solution import Solution
-from ..results.turns import angles_at_the_end, readings
+from ..results.turns import turns_and_signs_at, unknown
 from ..solvers.initial import StartSolver, consistent_velocities
 from ..solvers.redundancy import regularise
 from ..system.identity import changes, fingerprint_of, method_digest, refuse_other, turn_names
@@ -43,13 +43,13 @@ def state_of(owner: str, start: Any) -> dict[str, Any]:
     if isinstance(start, Solution) and len(start) and start._acted and "input_names" not in state:
         acted = {name: x[-1] for name, x in start._acted.items()}  # at its end, as a state of the simulator has them
         state |= {"input_names": tuple(acted), "input_values": np.array([*acted.values()])}
-    if isinstance(start, Solution):
+    if isinstance(start, Solution) and len(start):
         try:
-            state |= noted_turns(angles_at_the_end(start))
+            state |= noted_turns(turns_and_signs_at(start, len(start) - 1))
         except MbdError:  # of a model that was changed after the run
-            state |= noted_turns(dict.fromkeys(readings(start.system), np.nan))
+            state |= noted_turns(unknown(start.system))
     elif isinstance(start, Selection):
-        state |= noted_turns(start.last._begins_with)
+        state |= noted_turns(start._last._begins_with)
     return state
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..compiled.interrupts import interruptible
+from ..elements.suggestions import counted
 from ..errors import IncompatibleError, MbdError, ModelError, SingularityError, check_number
 from ..io.progress import Progress
 from ..model import Model
@@ -27,7 +28,6 @@ from ..solvers.rank import mobility
 from ..solvers.redundancy import check_redundancy
 from ..solvers.tracking import Track
 from ..solvers.twins import lie_twin, twin_coordinates
-from ..solvers.words import counted
 from ..system.system import System, assemble
 from .memory import check_room
 

@@ -273,6 +273,7 @@ class Recording:
             return unfinished
         about = solution.part(slice(0, 1))
         about.state, about.events = solution.state, solution.events
+        about.stats["records"] = len(solution)
         return about
 
     @property

@@ -13,9 +13,10 @@ import networkx
 import numpy as np
 
 from ..bodies import Generalized, Ground
+from ..elements.suggestions import counted
 from ..model import Model
 from .rank import RANK_TOLERANCE, Equations
-from .words import axis_words, counted, listed, number, point_words, quoted
+from .words import axis_words, listed, number, point_words, quoted
 
 Array = np.ndarray
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..bodies import RigidBody
+from ..elements.suggestions import counted
 from ..errors import AssemblyError, ModelError
 from ..linalg.solver import BlockSolver
 from ..model import Model
@@ -21,7 +22,7 @@ from .plausibility import suspicions
 from .rank import DENSE_LIMIT, Equations, Mobility, mobility
 from .start_report import Miss, StartReport
 from .twins import lie_twin, twin_coordinates
-from .words import counted, point_words, quoted
+from .words import point_words, quoted
 
 Array = np.ndarray
 NO_INERTIA = 1e-12  # of the usual mass of a motion that counts as none

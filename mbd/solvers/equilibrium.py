@@ -15,6 +15,7 @@ import numpy as np
 from ..bodies import RigidBody
 from ..compiled.interrupts import interruptible
 from ..elements.arguments import GivenState
+from ..elements.suggestions import counted
 from ..errors import ConvergenceError, ModelError, check_number
 from ..model import Element, Model
 from ..system.placement import massless
@@ -22,7 +23,6 @@ from ..system.system import System
 from .rank import RANK_TOLERANCE, Equations
 from .start_report import Rows
 from .states import given_state, on_lie_nodes, placed_model
-from .words import counted
 
 Array = np.ndarray
 

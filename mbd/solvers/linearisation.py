@@ -27,6 +27,7 @@ import numpy as np
 from ..bodies import Generalized, RigidBody
 from ..compiled.interrupts import interruptible
 from ..elements.arguments import GivenState
+from ..elements.suggestions import counted
 from ..errors import ModelError
 from ..model import Model
 from ..rotation import hat
@@ -34,7 +35,7 @@ from ..system.system import System
 from .rank import RANK_TOLERANCE, Equations
 from .states import given_state, on_lie_nodes
 from .twins import body_state
-from .words import counted, number
+from .words import number
 
 Array = np.ndarray
 

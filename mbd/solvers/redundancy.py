@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..bodies import PointMass, RigidBody
+from ..elements.suggestions import counted
 from ..errors import AssemblyError, RedundancyWarning, read_only
 from ..linalg.front import FAILED, SMALLEST_RATIO
 from ..linalg.solver import BlockSolver
@@ -26,7 +27,7 @@ from .rank import DENSE_LIMIT, NEIGHBOUR, Equations, Mobility
 from .round_off import clear_round_off
 from .shown import warn_when_shown
 from .twins import lie_system, twin_coordinates
-from .words import counted, quoted
+from .words import quoted
 
 if TYPE_CHECKING:
     from .dependence import Dependency

@@ -60,8 +60,3 @@ def quoted(names: Sequence[str], shown: int = 8) -> str:
 def listed(texts: Sequence[str]) -> str:
     """a, b and c."""
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + f" and {texts[-1]}"
-
-
-def counted(count: int, word: str, plural: str = "") -> str:
-    """1 joint, 2 joints."""
-    return f"{count} {word if count == 1 else plural or word + 's'}"

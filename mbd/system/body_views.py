@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import Array, check_vector, read_only
+from ..elements.suggestions import counted
+from ..errors import Array, MissingQuantity, check_vector, read_only
 from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.tree.records import NOT_CARRIED
-from ..rotation import to_quaternion
-from .observe import observe_frames
+from .observe import observe_frames, observe_quaternions
 from .tables import FLAG_TREE
 from .tree_observe import carried_motion
 
@@ -23,7 +23,19 @@ QUANTITIES = (
 )  # fmt: skip
 
 
-class PointView:
+class MotionView:
+    """Motion of a body of any kind."""
+
+    body: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        known = ", ".join(x for x in dir(self) if not x.startswith("_") and x not in ("body", "index", "solution"))
+        raise MissingQuantity(f"{self.body} has no {name!r}; it has {known}")
+
+
+class PointView(MotionView):
     """Motion of a point mass."""
 
     def __init__(self, solution: Solution, body: Any, index: int) -> None:
@@ -77,7 +89,7 @@ class PointView:
 
     def __repr__(self) -> str:
         names = [name for name in QUANTITIES if hasattr(type(self), name)]
-        return f"<motion of {self.body}: {len(self.solution)} records of {', '.join(names)}>"
+        return f"<motion of {self.body}: {counted(len(self.solution), 'record')} of {', '.join(names)}>"
 
 
 class BodyView(PointView):
@@ -91,7 +103,8 @@ class BodyView(PointView):
     @cached_property
     def quaternion(self) -> Array:
         """Unit quaternions, scalar first (n, 4); the sign is such that they are continuous in time."""
-        e, name = np.array([to_quaternion(matrix) for matrix in self.rotation]).reshape(-1, 4), self.body.name
+        e, name = np.zeros((len(self.solution), 4)), self.body.name
+        observe_quaternions(np.ascontiguousarray(self._z), e)
         return read_only(self.solution._signed(name, e, lambda s: s[name].quaternion))
 
     @cached_property
@@ -125,7 +138,7 @@ class BodyView(PointView):
         return marker(self._zdd, check_vector(point, self.body, "point"))
 
 
-class GeneralizedView:
+class GeneralizedView(MotionView):
     """Motion of a body with generalized coordinates."""
 
     def __init__(self, solution: Solution, body: Any) -> None:
@@ -141,4 +154,5 @@ class GeneralizedView:
         return read_only(self.solution.vd[:, self._columns])
 
     def __repr__(self) -> str:
-        return f"<motion of {self.body}: {len(self.solution)} records of coordinates, velocities, accelerations>"
+        records = counted(len(self.solution), "record")
+        return f"<motion of {self.body}: {records} of coordinates, velocities, accelerations>"

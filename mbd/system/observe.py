@@ -21,6 +21,7 @@ from ..joints.angles import angle_force
 from ..joints.instant import ANGLE, primitive_force
 from ..linalg.front import FAILED
 from ..math.arrays import clear
+from ..math.quaternions import axes_to_quaternion
 from ..nodes.forms import FORM_GENERALIZED, FORM_LIE, FORM_QUATERNION, FORM_SPIN
 from ..nodes.frames import fixed_frame, node_bias, node_frame, node_velocity
 from ..nodes.generalized import generalized_mass, generalized_potential, subtract_force
@@ -107,6 +108,15 @@ def observe_frames(s, w, i, q, v, vd, z, zd, zdd):
         if zdd.shape[0] > 0:
             node_bias(n, q[k], v[k], g, z[k], zd[k], zb, w.scratch)
             frame_acceleration(n, q[k], vd[k], z[k], zb, zdd[k], g)
+
+
+@_observing
+def observe_quaternions(z, columns):
+    """Unit quaternions of frames, scalar first and not negative."""
+    for k in range(z.shape[0]):
+        e0, e1, e2, e3 = axes_to_quaternion(z[k])
+        sign = math.copysign(1.0, e0)
+        columns[k, 0], columns[k, 1], columns[k, 2], columns[k, 3] = sign * e0, sign * e1, sign * e2, sign * e3
 
 
 @kernel

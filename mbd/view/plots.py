@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mbd.results.solution import Solution
 
-FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".eps")
+FORMATS = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".webp")
 MAX_PANELS = 24
 MAX_NAMES = 12  # bodies in the legend of paths
 TINY = 1e-17  # the lower end of logarithmic axes
@@ -176,7 +176,7 @@ def quantity(runs: list[Any], what: str, elements: Any) -> tuple[list[Panel], st
 
 def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, shown: bool) -> Any:
     """Paths of the centres of mass in space and in the three coordinate planes."""
-    from mbd.view.plotting import add_note, new_figure, run_handles, style
+    from mbd.view.plotting import add_heading, add_names, add_note, new_figure, run_handles, style
 
     model = runs[0].model
     if elements is None:
@@ -196,9 +196,11 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
         figure = new_figure((9.2, 6.6), shown)
         grid = figure.add_gridspec(2, 2)
         space = figure.add_subplot(grid[0, 0], projection="3d")
+        named: list[Any] = []
         for k, i, body, path in paths:
             shade = theme.bodies[i % len(theme.bodies)]
-            space.plot(*path.T, dashes(k), color=shade, lw=1.4, label=body.name if k == 0 else None)
+            (line,) = space.plot(*path.T, dashes(k), color=shade, lw=1.4)
+            named += [(line, body.name)] if k == 0 else []
             space.plot(*path[-1:].T, "o", color=shade, ms=4)
         _tidy_space(space, theme, np.concatenate([path for *_, path in paths]))
         for place, (a, b) in zip((grid[0, 1], grid[1, 0], grid[1, 1]), ((0, 1), (0, 2), (1, 2)), strict=True):
@@ -211,7 +213,7 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
             axes.margins(0.08)
             axes.set_xlabel(f"${'xyz'[a]}$ in m")
             axes.set_ylabel(f"${'xyz'[b]}$ in m")
-        handles, labels = space.get_legend_handles_labels()
+        handles, labels = [line for line, _ in named], [name for _, name in named]
         if len(labels) > MAX_NAMES:
             note += f" {MAX_NAMES} names at most stand in a legend: elements=[...] chooses bodies."
             handles, labels = [], []
@@ -219,9 +221,9 @@ def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, 
             handles += run_handles([], theme, len(runs))
             labels += run_names(runs)
         if labels:
-            figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+            add_names(figure, handles, labels, 4)
         text = heading(runs[0], "paths of the centres of mass", title)
-        figure.suptitle(text, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
+        add_heading(figure, text)
         if note:
             add_note(figure, note.strip(), theme)
     return figure

@@ -149,13 +149,25 @@ def draw(
             else:
                 axes.set_xlabel(panel.xlabel)
         if title:
-            figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold")
+            add_heading(figure, title)
         if len(runs) > 1:
             handles = run_handles([line for panel in panels for line in panel.lines], theme, len(runs))
-            figure.legend(handles, runs, loc="outside lower center", ncols=min(3 if across > 1 else 2, len(runs)))
+            add_names(figure, handles, runs, 3 if across > 1 else 2)
         if note:
             add_note(figure, note, theme)
     return figure
+
+
+def add_heading(figure: Any, title: str) -> None:
+    """The title of a figure; names are no mathematics, whatever letters they have."""
+    figure.suptitle(title, x=0.012, ha="left", fontsize=11.5, fontweight="bold", parse_math=False)
+
+
+def add_names(figure: Any, handles: Sequence[Any], names: Sequence[str], columns: int) -> None:
+    """A legend of names below a figure."""
+    legend = figure.legend(handles, names, loc="outside lower center", ncols=min(columns, len(names)))
+    for text in legend.get_texts():
+        text.set_parse_math(False)
 
 
 def add_note(figure: Any, note: str, theme: Theme) -> None:
@@ -164,7 +176,8 @@ def add_note(figure: Any, note: str, theme: Theme) -> None:
     lines = textwrap.wrap(note, max(30, round(13.5 * width)))
     room = 0.17 * len(lines) + 0.06
     figure.get_layout_engine().set(rect=(0.0, room / height, 1.0, 1.0 - room / height))
-    figure.text(0.012, 0.06 / height, "\n".join(lines), ha="left", va="bottom", fontsize=8.5, color=theme.muted)
+    figure.text(0.012, 0.06 / height, "\n".join(lines), ha="left", va="bottom", fontsize=8.5, color=theme.muted,
+                parse_math=False)  # fmt: skip
 
 
 def run_handles(lines: Sequence[Line], theme: Theme, count: int) -> list[Any]:
@@ -191,7 +204,7 @@ def fill(axes: Any, panel: Panel, theme: Theme) -> None:
         axes.plot(x, y, line.style, color=shade(line.colour, theme), lw=line.width, label=line.label or None)
     axes.set_ylabel(panel.ylabel)
     if panel.title:
-        axes.set_title(panel.title)
+        axes.set_title(panel.title, parse_math=False)
     if panel.log:
         axes.set_yscale("log")
         values = np.concatenate([np.asarray(line.y) for line in panel.lines])

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from mbd.elements.arguments import FilePath
+from mbd.elements.suggestions import counted
 from mbd.errors import MbdError
 from mbd.io.files import write_text
 from mbd.view.arguments import CameraPlace, Drawn, ThemeName
@@ -78,7 +79,7 @@ def report(
         "focus": to_hex(legible(colour(style.bodies[0]), ground, 3.1)),
         "line": style.grid if style.dark else "#dfe4ea", "card": style.floor if style.dark else "#f6f8fa",
     }  # fmt: skip
-    span = f"t = {solution.t[0]:.6g} ... {solution.t[-1]:.6g} s, {len(solution)} records"
+    span = f"t = {solution.t[0]:.6g} ... {solution.t[-1]:.6g} s, {counted(len(solution), 'record')}"
     document = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         f"<title>{escape.escape(name)}</title><style>{STYLE % words}</style></head><body><main>"

@@ -223,3 +223,39 @@ def test_a_run_goes_on_when_there_is_room_again(tmp_path, choice, file, monkeypa
         position = solution["ball.position"] if choice is not True else solution["ball"].position
         np.testing.assert_allclose(position[:, 0], solution.t, atol=1e-9)
         assert (np.diff(solution.t) > 0.0).all() and solution.t[-1] == pytest.approx(sim.t)
+
+
+@pytest.mark.parametrize("choice", [None, ["wheel.position", "shaft.angle"]], ids=["all", "chosen"])
+def test_a_folder_that_lacks_records_says_so(tmp_path, choice):
+    """Copied in part, for instance: what is there is no complete run, and the state is not that of its end."""
+    mbd.simulate(winding(), 0.4, 0.02, record=choice, store=tmp_path / "run")
+    whole = mbd.load(tmp_path / "run")
+    assert whole.complete and "records" not in whole.stats
+    file = tmp_path / "run" / ("q.f8" if choice is None else "channel-1.f8")
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    cut = mbd.load(tmp_path / "run")
+    assert len(cut) == 10 and not cut.complete and "end after 10 of 21 records" in cut.message
+    with pytest.raises(mbd.ModelError, match="no state to continue from"):
+        mbd.simulate(winding(), 0.6, 0.02, start=cut)
+    if choice is not None:
+        assert np.array_equal(whole.last["wheel"].position[0], whole["wheel.position"][-1])
+        with pytest.raises(mbd.ModelError, match=r"last: .*10 of 21 records, and of the one at t = 0.18"):
+            _ = cut.last
+
+
+@pytest.mark.parametrize("choice", [True, ["wheel.position", "shaft.angle"]], ids=["all", "chosen"])
+def test_what_follows_a_look_is_cut_off_by_a_kill(tmp_path, choice):
+    """A Simulator that goes on after ``solution()``: state and counters of the folder are those of the look."""
+    sim = mbd.Simulator(winding(), 0.02, store=tmp_path / "run", record=choice)
+    sim.advance(2.0)
+    assert len(sim.solution()) == 101 and mbd.load(tmp_path / "run").complete
+    for _ in range(600):
+        sim.step()
+    killed = mbd.load(tmp_path / "run")
+    assert len(killed) > 101 and not killed.complete and "cut off" in killed.message
+    with pytest.raises(mbd.ModelError, match="no state to continue from"):
+        mbd.simulate(winding(), 20.0, 0.02, start=killed)
+    if choice is not True:
+        with pytest.raises(mbd.ModelError, match="last: the run was cut off"):
+            _ = killed.last
+    assert sim.solution().complete and len(mbd.load(tmp_path / "run")) == 701 and mbd.load(tmp_path / "run").complete

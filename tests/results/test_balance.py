@@ -70,6 +70,18 @@ def test_dampers_and_constant_loads_between_records_are_not_held_against_a_run(l
     assert balance is None if load else balance.work == balance.change < -0.1
 
 
+def test_times_between_records_are_no_steps():
+    """Nor are records of which nobody knows how many steps were between them."""
+    solution = quiet(oscillator(400.0, 4.0), 4.0, 0.01, methods.GeneralizedAlpha())
+    system, n = solution.system, slice(None, None, 50)
+    bare = mbd.Solution(system, *(np.ascontiguousarray(x[n]) for x in (solution.t, solution.q, solution.v)), None, None)
+    for other in (solution.at(np.linspace(0.0, 4.0, 9)), bare):
+        balance = energy_balance(other)
+        assert balance is not None and balance.work == balance.change < -0.1
+    loaded = quiet(oscillator(400.0, 4.0, (0.0, 0.0, 100.0)), 4.0, 0.01, methods.GeneralizedAlpha())
+    assert energy_balance(loaded.at(np.linspace(0.0, 4.0, 9))) is None
+
+
 def test_dampers_between_records_do_not_excuse_energy_that_is_gained():
     with pytest.warns(mbd.AccuracyWarning, match=r"RK4 with a step of 0.01 gained energy"):
         mbd.simulate(oscillator(1.1e5, 1.0), 1.0, 0.01, methods.RK4(), output_step=0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mbd import sensors
 from mbd.bodies import Generalized, PointMass, RigidBody
 from mbd.errors import ModelError
 from mbd.forces import Force
@@ -106,6 +107,11 @@ def test_point_mass_and_generalized() -> None:
     np.testing.assert_array_equal(solution[point].velocity, [(3, 0, 0)])
     np.testing.assert_allclose(solution[point].acceleration, [(0, 0, -10)], atol=ROUND_OFF)
     assert not hasattr(solution[point], "angular_velocity")
+    for sensor, missing in ((sensors.Gyroscope, "angular_velocity"), (sensors.Accelerometer, "point_acceleration")):
+        with pytest.raises(
+            ModelError, match=f"point mass '{point.name}' has no '{missing}'; it has acceleration, com,"
+        ):
+            sensor(point)(solution)
     oscillator = solution["oscillator"]
     np.testing.assert_array_equal(oscillator.coordinates, [(0.5, 0.0)])
     np.testing.assert_array_equal(oscillator.velocities, [(0.0, 2.0)])

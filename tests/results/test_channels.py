@@ -66,6 +66,20 @@ def test_units(solution):
     assert solution.channels["hinge.multipliers"].units[3:] == ["N m", "N m"]
 
 
+def test_multipliers_of_equations_of_users_have_no_known_unit():
+    """Of a length squared they are forces per length."""
+    model = mbd.Model("far")
+    ball = model.add(mbd.PointMass("ball", 1.0, (3.0, 0.0, 0.0)))
+    far = model.add(
+        mbd.joints.UserConstraint([ball], lambda frames, t: (np.sum(frames[0, :3] ** 2) - 9.0,), name="far")
+    )
+    model.add(mbd.forces.Force(ball, (6.0, 0.0, 0.0)))
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    np.testing.assert_allclose(solution[far].force[0], (-6.0, 0.0, 0.0), atol=1e-12)
+    np.testing.assert_allclose(solution[far].multipliers[0], 1.0, atol=1e-12)
+    assert solution.channels["far.multipliers"].unit == "model unit" and solution.channels["far.force"].unit == "N"
+
+
 def test_variables_of_a_scheme_tell_their_times():
     model = small_model("RotationVector Lie", "joints")
     solution = mbd.simulate(model, 0.02, 0.01, mbd.integrators.LieEM(), progress=False)
@@ -297,11 +311,52 @@ def test_an_element_named_as_a_channel_of_the_system_is_not_mistaken_for_it():
     model = mbd.Model("short names")
     model.add(mbd.PointMass("q", 1.0, (1, 2, 3)))
     solution = mbd.simulate(model, 0.02, 0.01, progress=False)
-    with pytest.raises(
-        mbd.ModelError, match=r"'q' is point mass 'q' and a channel of the whole system; expected 'q\.\*'"
-    ):
+    with pytest.raises(mbd.ModelError, match=r"'q' is point mass 'q' and a channel; expected 'q\.\*'"):
         solution.frame("q")
     assert "q.position.x" in solution.frame("q.*") and solution.channel("q").shape == (3, 3)
+
+
+def test_an_element_named_as_a_channel_of_another_one_is_not_mistaken_for_it():
+    model = mbd.Model("tips")
+    for k, name in enumerate(("tip", "tip.position")):
+        model.add(mbd.PointMass(name, 1.0, (k, 0, 0)))
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    with pytest.raises(mbd.ModelError, match=r"'tip.position' is point mass 'tip.position' and a channel; expected"):
+        solution.frame("tip.position")
+    assert solution.frame({"x": "tip.position"})["x.x"].tolist() == [0.0] * 3
+    assert solution.frame("tip.position.*")["tip.position.position.x"].tolist() == [1.0] * 3
+
+
+def test_columns_of_one_name_are_refused(solution, tmp_path):
+    """One of them would be taken for the other, or be missing."""
+    name = solution.model.bodies[0].name
+    for choice, message in (
+        ({"a": f"{name}.position", "a.x": f"{name}.velocity.x"}, "two columns would be called 'a.x'"),
+        ({"t": "energy.total"}, "two columns would be called 't'"),
+        ([lambda s: s.t, lambda s: 2.0 * s.t], r"two functions are called '<lambda>'; expected a dict"),
+        (["power", power], "a function is called 'power' as the channel; expected a dict"),
+    ):
+        for table in (solution.frame, solution.dataset, lambda chosen: solution.csv(tmp_path / "x.csv", chosen)):
+            with pytest.raises(mbd.ModelError, match=message):
+                table(choice)
+    with pytest.raises(mbd.ModelError, match="the name 't' is taken"):
+        solution.add_channel("t", power)
+    assert solution.frame({"one": power, "two": power}).shape[1] == 2
+
+
+def power(solution):
+    return 2.0 * solution.t
+
+
+def test_matrices_of_functions_are_tables_too(solution):
+    name = solution.model.bodies[0].name
+
+    def turned(s):
+        return s[name].rotation
+
+    assert np.array_equal(solution.dataset([turned])["turned"], solution[name].rotation)
+    assert solution.dataset([turned])["turned"].dims == ("t", "turned index 1", "turned index 2")
+    assert solution.frame([turned]).shape == (len(solution), 9)
 
 
 def changed_chain() -> mbd.Model:

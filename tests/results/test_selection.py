@@ -89,6 +89,8 @@ def test_killed_run_on_disk(tmp_path):
     cut = mbd.load(folder)
     assert len(cut) == 7 and not cut.complete and "cut off" in cut.message
     assert np.array_equal(cut["wheel.position"], whole["wheel.position"][:7])
+    with pytest.raises(mbd.ModelError, match="last: the run was cut off; its records end here, and of the one at t = "):
+        _ = cut.last  # the folder has the first one
     (folder / "channels.json").write_text("[{}]")
     with pytest.raises(mbd.ModelError, match="channels.json is damaged"):
         mbd.load(folder)
@@ -180,3 +182,27 @@ def test_parameters_are_numbers_in_functions_of_chosen_quantities():
     other = mbd.Model("other").parameter("k", 5.0)
     with pytest.raises(mbd.ModelError, match="channel 'foreign' refers to <parameter 'k' = 5>, which is none of"):
         mbd.simulate(model, 0.2, 0.02, record={"foreign": lambda s: s.t * other})
+
+
+def test_names_with_letters_of_patterns():
+    """The name of a quantity means this one, whatever other names fit it as a pattern."""
+    model = mbd.Model("links")
+    for k, name in enumerate(("link 1", "link [1]")):
+        model.add(mbd.PointMass(name, 1.0, (k, 0, 0)))
+    chosen = mbd.simulate(model, 0.02, 0.01, record=["link 1.position", "link [1].position"])
+    for name, x in (("link 1", 0.0), ("link [1]", 1.0)):
+        assert chosen.frame(f"{name}.position").to_numpy()[:, 0].tolist() == [x] * 3
+        assert chosen.frame(name).shape == (3, 3) and f"{name}.position" in chosen and name not in chosen
+    assert chosen.frame("link*").shape == (3, 6)
+    with pytest.raises(TypeError, match="not iterable"):
+        list(chosen)
+
+
+def test_one_record_is_one(tmp_path):
+    model = winding()
+    solution = mbd.simulate(model, 0.2, 0.02)
+    assert "11 records" in repr(solution)
+    for part in (solution.part(-1), mbd.simulate(model, 0.0, 0.02), mbd.simulate(model, 0.0, 0.02, record=CHOICE)):
+        assert " 1 record" in repr(part) and "1 records" not in repr(part)
+    views = [solution.part(-1)[element] for element in model]
+    assert len(views) > 3 and all(": 1 record of " in repr(view) for view in views)

@@ -460,3 +460,45 @@ def test_parts_know_the_turns_before_them(tmp_path):
     assert np.array_equal(solution.at(solution.t[77:])["wheel"].quaternion, solution["wheel"].quaternion[77:])
     with pytest.raises(IndexError, match=r"part: there is no record 300; .* 201 records"):
         solution.part(300)
+
+
+def tumbling(node=RotationVector):
+    """A body that passes half a turn again and again, about an axis that moves."""
+    model = mbd.Model("tumbling")
+    model.add(mbd.RigidBody("body", 1.0, (0.03, 0.04, 0.05), node(angular_velocity=(1.0, 8.0, 0.5))))
+    return model
+
+
+@pytest.mark.parametrize("node", [RotationVector, Quaternion, mbd.nodes.Directors, EulerAngles(lie=True)])
+def test_signs_of_quaternions_go_on(node, tmp_path, monkeypatch):
+    """Wherever a run is divided: its parts, one behind the other, are it."""
+    monkeypatch.setattr(turns, "BLOCK", 24 * 2 * 10)
+    model = tumbling().with_nodes(node)
+    whole = mbd.simulate(model, 2.0, STEP)
+    signs = whole["body"].quaternion
+    first = mbd.simulate(model, 0.5, STEP)
+    assert signs[50, 0] < -0.4
+    parts = [mbd.simulate(model, 2.0, STEP, start=first, **how) for how in ({}, {"store": tmp_path / "run"})]
+    parts += [mbd.load(tmp_path / "run"), mbd.simulate(model, 2.0, STEP, start=first.part(-1))]
+    parts += [whole.part(slice(50, None)), pickle.loads(pickle.dumps(whole.part(slice(50, None))))]
+    whole.part(slice(50, None)).save(tmp_path / "part.npz")
+    parts.append(mbd.load(tmp_path / "part.npz"))
+    for part in parts:
+        assert np.array_equal(part["body"].quaternion, signs[50:])
+    chosen = mbd.simulate(model, 2.0, STEP, start=first, record=["body.quaternion"])
+    assert np.array_equal(chosen["body.quaternion"], signs[50:])
+    assert np.array_equal(chosen.last["body"].quaternion, signs[-1:])
+    passes = mbd.Event(lambda s: s["body"].quaternion[:, 0] + 0.7, name="passes")
+    times = [x.t for x in mbd.find_events(whole, passes)]
+    assert times and [x.t for x in mbd.find_events(parts[0], passes)] == [t for t in times if t > 0.5]
+    sim = mbd.Simulator(model, STEP, start=first)
+    sim.advance(0.3)
+    assert np.array_equal(sim["body"].quaternion, signs[80])
+
+
+def test_signs_of_quaternions_that_nobody_knows_are_told():
+    chosen = mbd.simulate(tumbling(), 0.5, STEP, record=["body.position"])
+    later = mbd.simulate(tumbling(), 0.6, STEP, start=chosen)
+    for solution in (chosen.last, later, mbd.simulate(tumbling(), 0.6, STEP, start=chosen.last)):
+        with pytest.warns(mbd.ModelWarning, match=r"sign of the quaternion of 'body' before t = 0.5 is not known"):
+            assert solution["body"].quaternion[0, 0] > 0.4

@@ -89,6 +89,22 @@ def test_the_angle_of_a_torsion_spring_is_no_length() -> None:
     assert run.plot("coil.angle", shown=False).axes[0].get_ylabel() == "angle $\\varphi$ in rad"
 
 
+def test_names_are_no_mathematics(tmp_path: Any) -> None:
+    """They are written as they are, also where matplotlib would leave them out or read them as formulas."""
+    names = ["_arm", "a$b$", r"$\foo$", "100 %", "Кöрпер"]
+    model = mbd.Model("costs in $, and $")
+    for name in names:
+        model.add(mbd.RigidBody(name, 1.0, (1, 1, 1)))
+    solution = mbd.simulate(model, 0.02, 0.01, progress=False)
+    figure = solution.plot("position", tmp_path / "position.svg")
+    titles = [axes.title if axes.title.get_text() else axes._left_title for axes in figure.axes]
+    assert [title.get_text() for title in titles] == names
+    paths = solution.plot("trajectory", tmp_path / "paths.svg")
+    legend = paths.legends[0].get_texts()
+    assert [text.get_text() for text in legend] == names
+    assert not any(text.get_parse_math() for text in (*titles, *legend, figure._suptitle, paths._suptitle))
+
+
 def test_two_runs_in_one_plot(top: mbd.Solution) -> None:
     axes = top.plot("top.position", against=top, shown=False).axes
     assert len(axes[0].get_lines()) == 6
