@@ -90,7 +90,7 @@ class GeneralizedAlpha(FixedStep):
     def __post_init__(self) -> None:
         if self.parameters is not None:
             object.__setattr__(self, "parameters", checked_parameters(self.name, self.parameters))
-            radius = radius_at_infinity(*self.parameters)
+            radius = radius_at_infinity(*self.parameters[1:])
             if self.rho_inf not in (type(self).rho_inf, radius):
                 both = f"rho_inf is {self.rho_inf}, and parameters are {self.parameters}"
                 raise ModelError(f"{self.name}: {both}; expected one of them")
