@@ -10,6 +10,22 @@ from .attributes import Checked
 from .making import RECORD, Record, record_of
 
 
+def twin_of(element: Any, twins: dict[int, Any], kinds: Any, parts: Any) -> Any:
+    """A copy of an element that refers to ``twins``, by the ids of what they are copies of; it is one of them from now.
+
+    ``kinds`` are the classes of elements, ``parts`` those of objects of which every element has its own.
+    """
+    twin = twins[id(element)] = copy.copy(element)
+    for key, value in vars(element).items():
+        if isinstance(value, parts):
+            twins[id(value)] = vars(twin)[key]
+            translate_record(value, vars(twin)[key], twins)
+        elif key != RECORD:
+            vars(twin)[key] = translated(value, twins, kinds)
+    translate_record(element, twin, twins)
+    return twin
+
+
 def translate_record(old: Any, new: Any, twins: dict[int, Any]) -> None:
     """Give a copy a record of its own, with the elements and nodes of the new model."""
     record = record_of(old)

@@ -16,7 +16,7 @@ from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import rotor_motion
 
 if TYPE_CHECKING:
-    from .system import System
+    from .evaluation import Evaluation
 
 Array = np.ndarray
 
@@ -30,7 +30,7 @@ class Turned(NamedTuple):
     joint: str  # what turns the body
 
 
-def turned_rotors(system: System) -> list[Turned]:
+def turned_rotors(system: Evaluation) -> list[Turned]:
     """The rotors that the tree leaves at rest; none without a tree."""
     tree, nodes, node_of = system.assembly.tree, system.tables.nodes, system.assembly.node_of
     if tree is None:
@@ -45,7 +45,7 @@ def turned_rotors(system: System) -> list[Turned]:
     return found
 
 
-def carrying_screws(system: System) -> list[Turned]:
+def carrying_screws(system: Evaluation) -> list[Turned]:
     """Screws that are coordinates: their equation, between bodies in coordinates of their own, counts turns."""
     tree, nodes, node_of = system.assembly.tree, system.tables.nodes, system.assembly.node_of
     assert tree is not None
@@ -57,13 +57,13 @@ def carrying_screws(system: System) -> list[Turned]:
     return found
 
 
-def turn_rotors(system: System, z: Array, q: Array) -> None:
+def turn_rotors(system: Evaluation, z: Array, q: Array) -> None:
     """Frames of all nodes with the rotors turned."""
     for rotor in system.rotors:
         z[rotor.node] = rotor_frames(q[rotor.q : rotor.q + 1])[0]
 
 
-def spin_rotors(system: System, zd: Array, q: Array, v: Array) -> None:
+def spin_rotors(system: Evaluation, zd: Array, q: Array, v: Array) -> None:
     """Velocities of the frames of all nodes with those of the rotors."""
     for rotor in system.rotors:
         k, j = slice(rotor.q, rotor.q + 1), slice(rotor.v, rotor.v + 1)
