@@ -11,9 +11,10 @@ from .making import RECORD, Record, record_of
 
 
 def twin_of(element: Any, twins: dict[int, Any], kinds: Any, parts: Any) -> Any:
-    """A copy of an element that refers to ``twins``, by the ids of what they are copies of; it is one of them from now.
+    """A copy of an element. Wherever the element refers to another one, the copy refers to the twin of that.
 
-    ``kinds`` are the classes of elements, ``parts`` those of objects of which every element has its own.
+    ``twins`` are the copies made before, by the ids of their originals; this one is added. ``kinds`` are the classes
+    of elements, ``parts`` those of objects of which every element has its own.
     """
     twin = twins[id(element)] = copy.copy(element)
     for key, value in vars(element).items():
@@ -47,7 +48,7 @@ def translate_record(old: Any, new: Any, twins: dict[int, Any]) -> None:
 
 
 def translated(value: Any, twins: Mapping[int, Any], kinds: Any) -> Any:
-    """The value with all elements, of these classes, of the old model replaced by those of the new one."""
+    """A value, in which the twins stand for the elements (objects of these classes) of the old model."""
     if isinstance(value, kinds):
         return twins.get(id(value), value)
     if type(value) in (list, tuple):

@@ -228,7 +228,7 @@ class ConvertedRun(Run):
         return self.index - start
 
     def _follow(self, start: int, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
-        """The same with joint angles: these go on from step to step, lest whole turns be lost, which move a nut."""
+        """``advance`` with joint angles, which are read at every step, not only at records: a lost turn moves a nut."""
         block = self._read_block if self.conversion.joints.remembers else self._follow_block  # type: ignore[union-attr]
         while self.index < start + count and not self.locked:
             before, todo = self.index, min(start + count - self.index, buffers.size)

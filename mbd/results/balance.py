@@ -163,7 +163,7 @@ def warn_of_gross_errors(solution: Solution, step: float, stacklevel: int) -> No
 
 
 def _gross_error(solution: Solution, step: float) -> str:
-    """The first of these that is found, or nothing."""
+    """A sentence on the first number that cannot be right; empty if there is none."""
     method, how = solution.integrator, f"a step of {step:.3g}" if step > 0.0 else "these tolerances"
     balance = energy_balance(solution, SAMPLES)
     if balance is not None and abs(balance.relative) > 0.5 * GROSS:

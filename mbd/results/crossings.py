@@ -49,9 +49,10 @@ class Quantity(NamedTuple):
 
 
 def crossings(quantity: Quantity, values: Array, part: Solution, first: int, last: int, step: float) -> list[Crossing]:
-    """Those in the steps first, ..., last - 1 between the records of a part of a run, where it has these values.
+    """Arrivals of a quantity at zero between the records of a part of a run, in the steps first, ..., last - 1.
 
-    ``step``: of the method, which may be shorter than the distance of records.
+    ``values`` are those of the quantity at the records. ``step`` is that of the method, which may be shorter than the
+    distance of records.
     """
     found = []
     for k, several in _interesting(part.t, values, first, last):
@@ -189,7 +190,7 @@ class _Step:
         return self.width if self.width - s <= 10.0 * TOLERANCE * self.width else s  # at the record
 
     def _located_on_constraints(self, s: float, a: float, b: float) -> float:
-        """The same where states are brought back to the constraints, from where it is without that."""
+        """Where the sign changes if states are brought back to the constraints; it changes at s if they are not."""
         left, right = max(a, s - BESIDE * self.width), min(b, s + BESIDE * self.width)
         slope = (self.value(right) - self.value(left)) / (right - left)
         best, least = s, math.inf
@@ -205,7 +206,7 @@ class _Step:
 
 
 def _with_pieces(near: Solution, k: int, step: float) -> Solution:
-    """The same records, and those of smaller steps from the record k towards the next one."""
+    """The solution with further records, of smaller steps from the record k towards the next one."""
     rows, t = near.rows(), float(near.t[k])
     piece = (float(near.t[k + 1]) - t) / PIECES
     times, count = t + piece * np.arange(1.0, PIECES), max(1, math.ceil(piece / step * (1.0 - 1e-9)))

@@ -85,13 +85,13 @@ class Reading(NamedTuple):
     column: int | None  # of the coordinates; None: the angle of the joint
 
     def __call__(self, of: Any) -> Any:
-        """Of a solution, or of a simulator at present."""
+        """The angle in a solution, or that of a simulator at present."""
         view = of[self.joint]
         return view.angle if self.column is None else view.coordinates[..., self.column]
 
 
 def readings(system: System) -> dict[str, Reading]:
-    """These angles, by the names under which their turns are counted."""
+    """Angles whose turns are counted, by the names under which they are."""
     found: dict[str, Reading] = {}
     for joint, turning in counting_joints(system):
         named = joint.coordinate in ("angle", "both")
@@ -108,7 +108,7 @@ def angles_with_turns(solution: Solution, k: int) -> dict[str, float]:
 
 
 def angles_at_the_end(solution: Solution) -> dict[str, float]:
-    """The same at the last record; not more frames are in memory than those of a block of records."""
+    """Angles with their turns at the last record, found block by block: all frames may not fit into memory."""
     if not len(solution) or next(counting_joints(solution.system), None) is None:
         return {}
     rows = max(2, BLOCK // (24 * (len(solution.model.bodies) + 1)))

@@ -138,7 +138,7 @@ def run_simulation(
     events: Event | Iterable[Event] = (), progress: bool | None = None, interrupts: Interrupts | None = None,
     prepared: Prepared | None = None, store: FilePath | None = None, choice: Any = None,
 ) -> tuple[Any, float]:  # fmt: skip
-    """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied."""
+    """(solution, step that was used, 0 if it varied): all of ``simulate`` but its warning of gross errors."""
     interrupts = Interrupts() if interrupts is None else interrupts
     integrator = checked_integrator(integrator)
     check_times("simulate", step, output_step, t_end=t_end, t_start=t_start)

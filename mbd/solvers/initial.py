@@ -375,13 +375,13 @@ class StartSolver:
 
 
 class _Regular:
-    """Independent constraints and nothing fixed: the block solver."""
+    """The linearised problem with independent constraints and nothing fixed, for the block solver."""
 
     def __init__(self, tables: Tables, blocks: BlockSolver, truncated: Callable[[], _Truncated]) -> None:
         self.tables, self.blocks, self.truncated = tables, blocks, truncated
 
     def step(self, g: Array, damping: float) -> tuple[Array, float | None]:
-        """(d, slope), see below; no slope where B d = -g."""
+        """(d, slope) as ``_Truncated.step``; the slope is None where B d = -g."""
         b = np.zeros(self.blocks.layout.n)
         b[self.tables.xl] = -g
         try:
@@ -430,7 +430,7 @@ class _Truncated:
         return solve_triangular(self.root.T, -self.vt.T @ (inverse * (self.u.T @ g)), lower=False)
 
     def _sparse(self, g: Array, mu: float) -> Array:
-        """In the order of the block solver; quasi-definite, so that no pivoting is needed."""
+        """d of large models: the regularised matrix is quasi-definite and needs no pivots, in the order given."""
         from scipy.sparse import bmat, diags
         from scipy.sparse.linalg import splu
 

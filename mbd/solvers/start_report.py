@@ -159,7 +159,7 @@ class StartReport:
         return vars(self.settled())[name]
 
     def settled(self) -> Self:
-        """The same with all misses under their names."""
+        """The report with all misses under their names, found now if nobody has asked for them yet."""
         found = vars(self).pop("_rows", None)
         if found is not None:
             find_rows, g, rate = found

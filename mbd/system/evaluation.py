@@ -228,7 +228,7 @@ class Evaluation(Functions, Names):
     def _plain_matrix(
         self, s: Tables, q: Array, v: Array, vd: Array, lam: Array, cm: float, cc: float, ck: float
     ) -> tuple[csr_matrix, csr_matrix]:
-        """The same where the equations are solved along the tree, without a matrix."""
+        """``_matrix`` of a system whose equations are solved along the tree, for which no matrix has been assembled."""
         from scipy.sparse import csr_matrix
 
         full = np.zeros(self.n_v * self.n_v)

@@ -103,7 +103,7 @@ class Placed:
 
     @classmethod
     def of(cls, elements: Elements) -> Placed:
-        """A copy."""
+        """Copies of the integers of the tables of a model."""
         return cls([table.copy() for table in elements.integers], list(elements.members))
 
 

@@ -165,7 +165,7 @@ class System(Portable, Evaluation):
         return np.array(self.assembly.turns or [0.0])
 
     def private(self) -> System:
-        """The same tables with buffers of their own: whoever evaluates them counts turns for himself alone."""
+        """This system with other buffers: whoever evaluates it counts turns for himself alone."""
         if self.values:
             _ = self.inputs, self._following  # of which there is one for the same tables
         own = copy(self)
@@ -182,7 +182,7 @@ class System(Portable, Evaluation):
         return self.work.changed(**changes)
 
     def two_matrices(self, work: Work) -> Work:
-        """The same buffers with room for a second factorisation."""
+        """Buffers of a run, with room for a second factorisation."""
         return work.changed(
             stiff_matrix=np.zeros_like(work.matrix),
             stiff_pivots=np.zeros_like(work.pivots),

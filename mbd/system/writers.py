@@ -84,7 +84,7 @@ class Writers:
     # --- what has changed
 
     def assigned(self, x: Any, attribute: str) -> None:
-        """An attribute was assigned: from now on it is again whenever its object is made again."""
+        """An attribute was assigned, which has to be repeated from now on whenever its object is made again."""
         if self.system.values and not self.plan.knows(x, attribute):
             self.plan = Remaking(self.model._all())
 
@@ -111,7 +111,7 @@ class Writers:
             self._write_shared(bodies, joints)
 
     def _write_shared(self, bodies: list[Any], joints: list[Any]) -> None:
-        """What belongs to all elements together."""
+        """Write what belongs to no single element: lengths, turns, what coordinates mean, what joints carry."""
         system, a = self.system, self.system.assembly
         s = system.tables
         if bodies and a.tree is None and system.n_l == 0:

@@ -109,7 +109,7 @@ class VariationalEquations(Equations):
 
 
 class JointEquations(VariationalEquations):
-    """The same in joint coordinates."""
+    """A variational integrator on a system in joint coordinates."""
 
     entries = joint_steps.ENTRIES
     kernels: ClassVar[Any] = joint_steps
