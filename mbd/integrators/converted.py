@@ -127,7 +127,10 @@ class Converts(Integrator):
         return self.kept_in_records(system, super().preserves(self.twin(system)))
 
     def kept_in_records(self, system: System, kept: Iterable[Invariant]) -> frozenset[Invariant]:
-        """What records show of invariants: joint coordinates have no velocities across joints, which carry momentum."""
+        """The invariants that records show: momenta and energy may be in velocities across joints.
+
+        Joint coordinates have no such velocities.
+        """
         kept = frozenset(kept)
         if system.assembly.tree is None or self.joint_coordinates or Invariant.VELOCITY_CONSTRAINTS in kept:
             return kept
@@ -238,7 +241,7 @@ class ConvertedRun(Run):
         return self.index - start
 
     def _read_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
-        """All coordinates of every step are found, of which some are recorded."""
+        """Steps whose coordinates are all found in those of the system, one step after the other; some are recorded."""
         before, steps = self.index, buffers.every_step
         done = self._advance_block(count, 1, buffers, steps)
         first = every - 1 - before % every
@@ -248,7 +251,7 @@ class ConvertedRun(Run):
         return done
 
     def _follow_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
-        """Joint angles of every step are followed, and records converted."""
+        """Steps of which only joint angles are followed; those that are recorded are converted."""
         assert self.conversion.joints is not None
         before, (q, v, *own, turns) = self.index, buffers.all_rows
         done = self.inner.advance(count, 1, [q, v, *own, turns])

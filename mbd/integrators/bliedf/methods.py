@@ -104,7 +104,7 @@ class BLieDFEquations(AlphaEquations):
         self._look_back(t)
 
     def act_anew(self) -> None:  # type: ignore[override]
-        """The past that belongs to what acts now."""
+        """Take a past with what acts now, as if it had acted before."""
         self._look_back(self.numbers.origin + self.numbers.index * self.numbers.step)
 
     def recover(self) -> bool:
