@@ -108,7 +108,7 @@ def angles_with_turns(solution: Solution, k: int) -> dict[str, float]:
 
 
 def angles_at_the_end(solution: Solution) -> dict[str, float]:
-    """Angles with their turns at the last record, found block by block: all frames may not fit into memory."""
+    """The same at the last record; not more frames are in memory than those of a block of records."""
     if not len(solution) or next(counting_joints(solution.system), None) is None:
         return {}
     rows = max(2, BLOCK // (24 * (len(solution.model.bodies) + 1)))

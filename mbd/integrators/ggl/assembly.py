@@ -107,10 +107,7 @@ class GGLEquations(EquationsWithPast):
 
     @cached_property
     def act_anew(self) -> Callable[[], Any]:
-        """Inputs have changed: write forces into the tables of the matrix as well, which are copies.
-
-        They are looked up at every call, because a run that is resumed makes others.
-        """
+        """Inputs have changed: the tables of the matrix are copies, and a run that is resumed makes others."""
 
         def follow() -> None:
             solver = self.solver
