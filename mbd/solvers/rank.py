@@ -120,11 +120,6 @@ class Equations:
         _, s, vt = np.linalg.svd(self.matrix[holonomic], full_matrices=True)
         return vt[int(np.sum(s > RANK_TOLERANCE * s.max(initial=1e-300))) :].T
 
-    @property
-    def stresses(self) -> Array:
-        """Columns span the multipliers that are in equilibrium without a load (scaled like the rows)."""
-        return self.svd[0][:, self.rank :]
-
     def increment(self, motion: Array) -> Array:
         """A motion as increment of the system's coordinates."""
         d = motion.copy()
