@@ -41,7 +41,7 @@ def _axes_on_parent(c, z, out):
 
 @kernel(forceinline=True)
 def _axes_on_child(c, z, out):
-    """The same on the child."""
+    """Axes of the frame of a joint on the child, in the world."""
     out[3], out[4], out[5] = axis(z, c.b11, c.b21, c.b31)
     out[6], out[7], out[8] = axis(z, c.b12, c.b22, c.b32)
     out[9], out[10], out[11] = axis(z, c.b13, c.b23, c.b33)
