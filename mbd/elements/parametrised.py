@@ -10,6 +10,7 @@ from ..errors import ModelError, bad_value
 from .attributes import Checked
 from .making import Remaking, names_in, record_of, recorded_objects
 from .parameter_table import ParameterTable, check_belonging, checked_values
+from .settling import before_change
 from .values import Input, Parameter, check_value, parameters_in
 
 
@@ -63,6 +64,7 @@ class Parametrised(Checked):
     def set_parameters(self, values: Mapping[str, float]) -> list[Any]:
         """Change parameters: what depends on them is made again, in place; returns what that is."""
         changed = checked_values(self, self._parameters, values)
+        before_change(self)
         dirty = Remaking(self._all()).follow(set(changed), self._values() | changed) if changed else []
         for name, value in changed.items():
             self._parameters[name].number = value

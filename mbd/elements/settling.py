@@ -2,8 +2,8 @@
 
 A run leaves notes of its model: the fingerprint of all that acted, the identity of its coordinates. They take longer to
 write than a short run, and most of them are never read. All changes of a model pass through few doors: attributes that
-are assigned, elements that come or go. Before one of them opens, the notes that are still to be written about the model
-are written; nobody can tell the difference.
+are assigned, elements that come or go, parameters that are set. Before one of them opens, the notes that are still to
+be written about the model are written; nobody can tell the difference.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
+
+from .values import Input
 
 PACKAGE = __name__.partition(".")[0]
 UNKNOWN: Any = object()
@@ -96,11 +98,12 @@ def before_change(x: Any) -> None:
 
 
 def is_guarded(model: Any) -> bool:
-    """Whether a model can change through these doors alone: no parameters, no classes of users, which may do anything.
+    """Whether a model can change through these doors alone: no classes of users, which may do anything, and no inputs.
 
-    What functions of users refer to changes without a word as well; whoever asks knows whether there are some.
+    Inputs are set in control loops, and elements know them later than tables do. What functions of users refer to
+    changes without a word as well; whoever asks knows whether there are some.
     """
-    return not model._parameters and is_ours(model)
+    return is_ours(model) and not any(isinstance(x, Input) for x in model._parameters.values())
 
 
 def is_ours(model: Any) -> bool:

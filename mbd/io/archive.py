@@ -23,7 +23,7 @@ from ..errors import ModelError, ModelWarning
 from ..model import Model
 from ..results.acting import settled
 from ..results.events import Occurrence
-from ..results.run_state import noted_state, without_model
+from ..results.run_state import OF_MODEL, noted_state, without_model
 from ..results.solution import Solution
 from ..solvers.redundancy import regularise
 from ..solvers.start_report import StartReport
@@ -59,8 +59,7 @@ def _save(s: Solution, path: FilePath) -> None:
     if not unchanged:
         _refuse_other_numbers(s)
     model = encoder.model(s.model)
-    known, fingerprint = _state_of_file(s, unchanged)
-    incomplete = bool(encoder.missing)
+    known, acted, fingerprint = _state_of_file(s, unchanged)
     arrays = {f"state.{key}": x for key, x in known.items() if isinstance(x, np.ndarray)}
     state = {key: f"state.{key}" if f"state.{key}" in arrays else [x] for key, x in known.items()}
     arrays["numbers"] = encoder.numbers
@@ -83,6 +82,8 @@ def _save(s: Solution, path: FilePath) -> None:
     begins_with = {name: float(x) for name, x in s._begins_with.items() if np.ndim(x) == 0}
     if begins_with:
         header["begins_with"] = begins_with
+    if acted:
+        header["acted"] = acted
     if s.system.tables.flags[FLAG_REDUNDANT]:
         header["redundant"] = True
     arrays |= {key: getattr(s, key) for key in RECORDS}
@@ -95,7 +96,7 @@ def _save(s: Solution, path: FilePath) -> None:
         arrays["events.v"] = np.array([x.v for x in s.events])
     if s.system.assembly.n_values:
         arrays["values"] = s._values
-    if "_totals" in vars(s) or incomplete or s._acted:  # functions of generalized bodies enter the energies
+    if "_totals" in vars(s) or s._acted or (encoder.missing and s.has_own_energies):
         arrays["totals"] = s._totals
     for key, x in arrays.items():
         if x.dtype.hasobject:
@@ -105,14 +106,22 @@ def _save(s: Solution, path: FilePath) -> None:
         write_arrays(draft, arrays)
 
 
-def _state_of_file(s: Solution, unchanged: bool) -> tuple[dict[str, Any], Fingerprint | None]:
-    """The state and the fingerprint of what acts; None where both follow from the model in the file, all of it data."""
+def _state_of_file(s: Solution, unchanged: bool) -> tuple[dict[str, Any], dict[str, Any], Fingerprint | None]:
+    """The numbers of the state, identity and fingerprint of what acted in the run, and the fingerprint of the model.
+
+    Where all of the model is data, identity and fingerprint follow from the model in the file: nothing, and None. Of
+    what acted the fingerprint is told where it is another one.
+    """
     late = s._state
     if unchanged and isinstance(late, Late) and late.is_over is None:
-        return without_model(s.system, s.integrator, late.known), None
-    acted: Fingerprint = s.state.get("fingerprint", {})  # in the run; found at this moment if nothing has changed
-    fingerprint = (unchanged and acted) or _present_fingerprint(s)
-    changed = contradictions(fingerprint, acted) if acted else []
+        return without_model(s.system, s.integrator, late.known), {}, None
+    acted = {key: s.state[key] for key in OF_MODEL if key in s.state}
+    numbers = s.state | dict.fromkeys(acted)
+    then: Fingerprint = acted.get("fingerprint", {})
+    fingerprint = (unchanged and then) or _present_fingerprint(s)  # the same at this moment if nothing has changed
+    if then == fingerprint:
+        del acted["fingerprint"]
+    changed = contradictions(fingerprint, then) if then and then != fingerprint else []
     if changed:
         warnings.warn(
             f"save: {s.model} was changed after the run ({', '.join(changed[:5])}); the file contains the model as it "
@@ -120,7 +129,7 @@ def _state_of_file(s: Solution, unchanged: bool) -> tuple[dict[str, Any], Finger
             ModelWarning,
             stacklevel=5,
         )
-    return s.state, fingerprint
+    return numbers, acted, fingerprint
 
 
 def _refuse_other_numbers(s: Solution) -> None:
@@ -221,6 +230,8 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
         regularise(system)
     if header.get("fingerprint", {}) is None:  # that of the model in the file
         solution.state = noted_state(system, solution.integrator, solution.state)
+    elif "acted" in header:
+        solution.state |= {"fingerprint": header["fingerprint"]} | header["acted"]
     if model is None:
         # what was computed with functions that are not here any more
         vars(solution).update((f"_{key}", arrays[key]) for key in ("values", "totals") if key in arrays)

@@ -19,8 +19,8 @@ from ..errors import ModelError
 FORMAT, VERSION = "mbd solution", 3
 KEYS = ("format", "version", "mbd", "model", "integrator", "stats", "start", "state", "complete", "message", "missing")
 # keys that are optional in files of older versions; always: angles where a run begins that goes on from another one,
-# and whether equations are dependent
-LATER = {"events": 1, "fingerprint": 2, "begins_with": math.inf, "redundant": math.inf}
+# whether equations are dependent, and of a state what does not follow from the model
+LATER = {"events": 1, "fingerprint": 2, "begins_with": math.inf, "redundant": math.inf, "acted": math.inf}
 RECORDS = ("t", "q", "v", "vd", "lam")
 OPTIONAL = ("turns", "values", "totals", "events.q", "events.v", "numbers")
 PREFIXES = ("state.", "scheme.", "inputs.")
@@ -32,6 +32,7 @@ TYPES = {
     "missing": list,
     "events": list,
     "redundant": bool,
+    "acted": dict,
 }
 MODEL_KEYS = {"name", "gravity", "counters", "ground", "bodies", "joints", "forces"}
 TAGS = {
@@ -98,6 +99,8 @@ def parse_header(text: bytes) -> dict[str, Any]:
     _check_keys(header["model"], MODEL_KEYS, ("coordinates",), "model")
     if "coordinates" in header["model"]:
         check_choice_keys(header["model"]["coordinates"])
+    if "acted" in header:
+        _check_keys(header["acted"], ("identity",), ("fingerprint",), "acted")
     for i, event in enumerate(header.get("events", ())):
         _check_keys(event, ("name", "t", "direction"), (), f"event {i + 1}")
         if not isinstance(event["t"], int | float) or not np.isfinite(event["t"]) or event["direction"] not in (-1, 1):

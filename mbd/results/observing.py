@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elements.frame_kinds import USER_CONSTRAINT, USER_FORCE, USER_POTENTIAL
 from ..errors import AccuracyWarning, Array, ModelWarning, read_only
 from ..forces.kinds import TORSION_SPRING
 from ..joints.instant import ANGLE
@@ -28,8 +27,6 @@ from .turns import going_on, turns_in_doubt, unwrapped
 
 if TYPE_CHECKING:
     from .solution import Solution
-
-USER_KINDS = (USER_FORCE, USER_POTENTIAL, USER_CONSTRAINT)
 
 
 class Observed:
@@ -104,10 +101,14 @@ class Observed:
         if not self.system.assembly.callbacks:
             return
         _ = self._values
-        tables = self.system.tables
-        general = np.isin(tables.frame_elements.kind, USER_KINDS).any() or (tables.nodes.form == FORM_GENERALIZED).any()
-        if general or self._has_laws:
+        if self.has_own_energies or self._has_laws:
             self._complete()
+
+    @property
+    def has_own_energies(self) -> bool:
+        """Whether functions of users may enter energies and reactions that are no functions of time (``_values``)."""
+        tables = self.system.tables
+        return bool((tables.frame_elements.function >= 0).any() or (tables.nodes.form == FORM_GENERALIZED).any())
 
     @cached_property
     def _totals(self) -> Array:

@@ -20,6 +20,8 @@ from ..system.identity import fingerprint_of, method_digest, turn_names
 from ..system.system import System
 from ..system.tables import FLAG_REDUNDANT
 
+OF_MODEL = ("identity", "fingerprint")  # what a state knows that follows from the model alone
+
 
 def belongings(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
     """What a state must know besides the numbers of the method."""

@@ -12,6 +12,7 @@ import numpy as np
 from ..compiled.functions.captured import root_value, roots_of, unwrapped
 from ..elements.making import record_of
 from ..elements.parameter_table import checked_values, is_own, known
+from ..elements.settling import before_change
 from ..elements.values import Input, check_value, has_values, in_force, parameters_in
 from ..errors import ModelError
 from ..forces import ForceElement
@@ -95,6 +96,7 @@ class Following:
     def _follow(self, changed: Mapping[str, float]) -> None:
         system, model = self.system, self.system.model
         before, names = dict(system.values), {*changed, *self.late}
+        before_change(model)
         dirty = self.writers.plan.follow(names, {**system.values, **changed})
         try:
             system.values.update(changed)

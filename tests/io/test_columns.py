@@ -296,3 +296,30 @@ def test_numbers_of_tables_are_checked(tmp_path: Path) -> None:
         _changed(path, numbers=wrong)
         with pytest.raises(ModelError, match=message):
             load(path)
+
+
+DOORS: dict[str, Any] = {
+    "model": lambda s: s.model.set_parameters({"k": 3.0}),
+    "table": lambda s: s.model.parameters.update(k=3.0),
+    "attribute": lambda s: setattr(s.model["link 1"], "mass", 3.0),
+    "system": lambda s: s.system.set_parameters({"k": 3.0}),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_the_state_of_a_model_with_parameters_is_that_of_its_run(door: str, tmp_path: Path) -> None:
+    """Whatever changes parameters afterwards; as plain numbers in a file they are the same model."""
+    model = chain(9)
+    k = model.parameter("k", 2.0)
+    model.add(forces.Spring(model["link 2"], model["link 5"], (k, 0, 1), stiffness=1.0 + k**2, name="own"))
+    model.add(mbd.RigidBody("last", k, (k, k, 0.4 * k), mbd.nodes.Quaternion((9 * k, k, 0), velocity=(0, k, 0))))
+    model.add(joints.Revolute(model["link 1"], model["last"], at=(0, k, 0), axis=(1, 0, k), name="turning"))
+    solution, asked = (mbd.simulate(model, 4 * STEP, STEP) for _ in range(2))
+    expected = dict(asked.state)
+    solution.save(tmp_path / "x.npz")
+    assert solution._state.waits and header_of(tmp_path / "x.npz")["fingerprint"] is None
+    DOORS[door](solution)
+    assert not solution._state.waits
+    assert_same_state(solution, asked)
+    assert_same_state(load(tmp_path / "x.npz"), asked)
+    assert expected["fingerprint"] == solution.state["fingerprint"] != fingerprint_of(solution.model)
