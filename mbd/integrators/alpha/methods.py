@@ -148,12 +148,7 @@ class GeneralizedAlpha(FixedStep):
         return am, af, 0.25 * (gamma + 0.5) ** 2, gamma
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        kept = {Invariant.POSITION_CONSTRAINTS}
-        if keeps_momenta(system) and momentum_is_linear(system):
-            kept.add(Invariant.LINEAR_MOMENTUM)
-        if self.stabilized:
-            kept.add(Invariant.VELOCITY_CONSTRAINTS)
-        return frozenset(kept)
+        return kept_by_equations(system, self.stabilized)
 
     def check(self, system: System) -> None:
         super().check(system)
@@ -187,6 +182,16 @@ class PaperAlpha(GeneralizedAlpha):
     """
 
     newton_count: ClassVar[str] = "paper"
+
+
+def kept_by_equations(system: System, stabilized: bool) -> frozenset[Invariant]:
+    """What the equations of generalized-alpha keep, whatever formulas of velocities go with them."""
+    kept = {Invariant.POSITION_CONSTRAINTS}
+    if keeps_momenta(system) and momentum_is_linear(system):
+        kept.add(Invariant.LINEAR_MOMENTUM)
+    if stabilized:
+        kept.add(Invariant.VELOCITY_CONSTRAINTS)
+    return frozenset(kept)
 
 
 @lru_cache(maxsize=64)
