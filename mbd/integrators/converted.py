@@ -59,7 +59,7 @@ class Converts(Integrator):
         if system.tables.flags[FLAG_REDUNDANT]:
             regularise(twin)
         else:
-            trust(twin)  # which an earlier run with other numbers has left regularised
+            trust(twin)  # an earlier run with other numbers may have left it regularised
         return twin
 
     def _leaves_joints(self, system: System) -> bool:
@@ -318,7 +318,7 @@ class ConvertedRun(Run):
     def initial_row(self) -> list[Array]:
         _, _, *own, turns = self._converted_row(self.inner.initial_row())
         assert self.first is not None
-        return [*self.first, *own, turns]  # as they were given
+        return [*self.first, *own, turns]  # coordinates and velocities as they were given, not converted twice
 
     def failure(self) -> tuple[str, str]:
         return ("singularity", self.locked) if self.locked else self.inner.failure()
@@ -395,7 +395,7 @@ def frame_momenta(system: System, v: Array) -> Array:
     """Momenta M v (n, n_v) of points, directors, and generalized coordinates whose mass matrix is constant."""
     p = np.zeros_like(v)
     for _, n in bodies_of_form(system, "generalized"):
-        if n.mass_function >= 0:  # of q: methods that take it record its momenta
+        if n.mass_function >= 0:  # a mass matrix that depends on q: methods that take it record its momenta
             continue
         k = slice(n.v0, n.v0 + n.nv)
         p[:, k] = v[:, k] @ system.tables.constants[n.u0 : n.u0 + n.nv**2].reshape(n.nv, n.nv)

@@ -24,9 +24,9 @@ from .solution import Solution, named_rows
 TOLERANCE = 1e-12  # of the time of a crossing, beside the length of a step
 PIECES = 8  # into which a step is cut that may hide crossings, or that is too long to be interpolated
 DIP = 0.25  # of the second difference: a parabola dips by at most 1/8 of it between two values
-BENT = 1e-4  # lengths of the model, rad: what accelerations change in a step that is too long
-TURNED = 0.8 * math.pi  # of a body in a step that is too long
-FULFILLED = 2.0  # times the violation of records: more is the error of the interpolation
+BENT = 1e-4  # lengths of the model, rad: a step in which accelerations change more is too long to be interpolated
+TURNED = 0.8 * math.pi  # a step in which a body turns further is too long to be interpolated
+FULFILLED = 2.0  # between records constraints may be violated so many times as much as there: the rest is interpolation
 BESIDE = 1e-3  # of a step: where the slope of a crossing is read
 CORRECTIONS = 3  # of a crossing, from interpolated states to those on the constraints
 HALVINGS = 40  # of the search for the smallest value in a step

@@ -106,7 +106,7 @@ class Solution(Observed, Drawn, Tabular):
         self.state = state or {}  # type: ignore[assignment]
         self.complete, self.message = bool(complete), message
         self.events: list[Occurrence] = []
-        self.sensitivities: Sensitivities | None = None  # of a run that was asked for them
+        self.sensitivities: Sensitivities | None = None  # where the run was asked for them
         self._own_channels: dict[str, Channel] = {}
         self._recorded = {
             name: self._records(x, np.shape(x)[-1], f"scheme[{name!r}]") for name, x in (recorded or {}).items()
@@ -116,10 +116,10 @@ class Solution(Observed, Drawn, Tabular):
         }
         self._views: dict[str, Any] = {}
         self._shared: dict[str, Array] = {}  # what several views look at together
-        # of a part of a run: angles at its first record, with all turns, and quaternions, whose signs go on
+        # For a part of a run, what its first record alone does not tell: angles with all turns, quaternions with signs.
         self._begins_with: dict[str, Any] = {}
-        self._whole: tuple[Solution, int] | None = None  # which knows them, and where the part begins
-        self._followed: dict[str, Array] = {}  # those that someone asked for
+        self._whole: tuple[Solution, int] | None = None  # the whole run, which tells them, and where the part begins
+        self._followed: dict[str, Array] = {}  # angles and quaternions that someone asked for, at all records
         self._work = self._own_work()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -17,8 +17,8 @@ OF_ALL = ("parameters", "gravity", "constants")  # which tables of the elements 
 OF_ELEMENTS = ("nodes", "primitives", "forces", "couplings", "frame_elements", "flags")
 OF_TREES = ("carried", "inertia")
 OF_CONSTRAINTS = ("primitives", "couplings", "frame_elements", "carried")
-LEFT_OUT = ("flags", "parameters")  # of the numbers: those that are none; typical lengths, and the time
-POSES = ("position", "rotation", "velocity", "angular_velocity")  # of nodes of points and rigid bodies
+LEFT_OUT = ("flags", "parameters")  # of ``numbers``: flags are none, and parameters are typical lengths and the time
+POSES = ("position", "rotation", "velocity", "angular_velocity")  # attributes of the nodes of points and rigid bodies
 
 
 class Snapshots:
