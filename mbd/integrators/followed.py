@@ -59,7 +59,7 @@ class Followed:
         increments = [increment_of(self.system, own, q, plus.q, minus.q) for plus, minus in sides]
         self.dq = np.array(increments) / (2.0 * sizes[:, None])
         self.shown_dv = self.difference(lambda one: one.v)
-        """Of the velocities at the start, as they are recorded."""
+        """Sensitivities of the velocities at the start, as they are recorded."""
 
     def difference(self, read: Any) -> Array:
         """The derivative of something at the start, a row for each parameter."""

@@ -233,7 +233,7 @@ def _with_pieces(near: Solution, k: int, step: float) -> Solution:
 
 
 def _advance_through(run: Any, times: Array, rows: list[Array]) -> bool:
-    """With step-size control, through these times; False if a step failed."""
+    """Advance a run with step-size control through these times; False if a step failed."""
     for k, end in enumerate(times.tolist()):
         while run.t < end:
             t, made = np.zeros(50), [np.zeros((50, x.shape[1])) for x in rows]

@@ -63,7 +63,7 @@ class JointView:
         return -f + s._observe_general("joint", index, self._b.index)[0]
 
     def _carried_reaction(self, edge: Carried) -> Array:
-        """Of a joint that carries a body: the wrench that holds what it carries.
+        """The wrench with which a joint that carries a body holds what it carries.
 
         Forces of springs and motors along the joint's own coordinates are not part of it.
         """

@@ -146,7 +146,7 @@ class StartReport:
 
     @classmethod
     def unchanged(cls, rows: Callable[[], Rows], g: Array, rate: Array) -> StartReport:
-        """Of a state that was consistent; its misses are put under their names when somebody asks for them."""
+        """The report of a start that was consistent; misses are put under their names when somebody asks for them."""
         made = cls()
         for name in MISSES:
             del vars(made)[name]

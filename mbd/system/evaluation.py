@@ -40,6 +40,8 @@ class Evaluation(Functions, Names):
     n_q: int
     n_l: int
 
+    # --- coordinates ----------------------------------------------------------------------------------------------
+
     def update(self, q: Array, dq: Array) -> Array:
         """The update of absolute coordinates (UAC): q o exp(dq) on Lie nodes, q + dq on conventional ones."""
         out = np.array(self._q(q))

@@ -91,7 +91,7 @@ def slips_between(s, w, z0, z1, h, into):
 
 @entry(Tables, Work, matrix, vector, matrix, real, vector, when=_rolls)
 def slip_rows_between(s, w, z0, q1, z1, h, into):
-    """Their derivatives along increments of the end (q1, z1); those of a step that rests are rows of velocities."""
+    """Derivatives of slips along increments of the end (q1, z1); those of a step at rest are rows of velocities."""
     _between(w, z0, z1, h)
     for k in range(s.frame_elements.shape[0]):
         if s.frame_elements[k].kind == ROLLING:

@@ -117,7 +117,7 @@ class Structure:
     xl: Array
     classes: dict[str, Array]
     flags: Array
-    """As far as they follow from the structure."""
+    """Flags of the tables, as far as they follow from the structure."""
     shared: Array | None
     """Which primitives share an equation with others, if some do."""
     buffer_size: int

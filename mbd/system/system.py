@@ -146,7 +146,7 @@ class System(Portable, Evaluation):
         return work
 
     def prepare_work(self, work: Work) -> None:
-        """What buffers of zeros have to know of the start."""
+        """Let buffers that are zero know what they have to know of the start."""
         if self.assembly.turns or self.has_pinned:
             self.reset_work(work)
 
@@ -156,7 +156,7 @@ class System(Portable, Evaluation):
         return self.structural("pinned", lambda: bool((plain(self.tables.nodes)["nx"][1:] == 0).any()))
 
     def reset_work(self, work: Work) -> None:
-        """What buffers of an earlier run know of the start: places of pinned bodies, and where counters begin."""
+        """Let buffers of an earlier run know the start again: places of pinned bodies, and where counters begin."""
         work.z[:, :3] = numbers_of(self.tables.nodes)[:, POSITION]
         work.turns[:] = self.initial_turns()
 
@@ -174,7 +174,7 @@ class System(Portable, Evaluation):
 
     @property
     def has_snapshots(self) -> bool:
-        """Whether ``Snapshots`` are all that parameters change but functions: no systems are made from this one."""
+        """Whether ``Snapshots`` hold all that parameters change but functions: no system is made from this one."""
         return not self.derived
 
     def work_with(self, **changes: Array) -> Work:

@@ -290,7 +290,7 @@ class Projector:
 
 @functools.cache
 def no_fronts() -> Fronts:
-    """Of tables whose matrix is never factorised: nothing, so that all of them may share it."""
+    """Fronts of tables whose matrix is never factorised: empty, so that all of them may share these."""
     empty = np.zeros(0, np.uint64)
     return Fronts(
         table=np.zeros((0, 9), np.int64), children=np.zeros(0, np.int64), row_index=empty, row_map=empty,

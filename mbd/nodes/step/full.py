@@ -221,7 +221,7 @@ def full_rows(n, dq, v, rate, h, x):
 
 @kernel
 def full_blocks(n, h, matrix):
-    """Their blocks, and those of the momenta."""
+    """Blocks of ``full_rows``, and those of the momenta."""
     kinematic = n.nv + n.nl
     for m in range(n.nv):
         row, fibre = n.block + (kinematic + m) * n.ld, n.block + (kinematic + n.nv + m) * n.ld

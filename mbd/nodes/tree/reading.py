@@ -55,7 +55,7 @@ def _along(z, k, x1, x2, x3):
 
 @kernel(forceinline=True)
 def _cosine(za, i, zb, j):
-    """Of the angle between an axis of one frame and one of another."""
+    """Cosine of the angle between an axis of one frame and one of another."""
     return _along(za, i, zb[3 * j], zb[3 * j + 1], zb[3 * j + 2])
 
 
@@ -224,7 +224,7 @@ def convert_some_to_joints(
     nodes, targets, carried, joined, turning, first, every, q, v, near, sides, out_q, out_v, z, twist, inverses, g,
     scratch,
 ):  # fmt: skip
-    """Of rows of successive states the ``first`` and every ``every``-th after it; joint angles are followed in all.
+    """Convert the ``first`` and every ``every``-th row after it, of successive states; joint angles follow all of them.
 
     ``near`` becomes joint angles of the last state and the rest of the last record, and ``sides`` (one row per
     coordinate) is scratch. Of other coordinates no more than signs of quaternions may depend on the record before.
