@@ -42,6 +42,26 @@ def assemble(model: Model) -> System:
     return System(model)
 
 
+@lru_cache(maxsize=64)
+def _plan_of_work(
+    nodes: int, values: int, turns: int, multipliers: int, user: int, buffer: int, largest: int, n: int, size: int
+) -> Plan:
+    """Where the buffers of a run lie, by the sizes on which they depend, and what they begin with."""
+    eye, axes = np.eye(3).ravel(), np.append(np.zeros(3), np.eye(3))  # axes of points and of the ground never change
+    return Work.plan(
+        {
+            "z": (nodes, 12), "zd": (nodes, 12), "zb": (nodes, 12), "f": (nodes, 12), "spin": (nodes, 9),
+            "base": (nodes, 7), "t": (nodes, 9), "eye": (nodes, 9), "values": max(1, values),
+            "turns": max(1, turns), "signs": nodes, "jacobians": (8, 3, 12), "scratch": (8, 16),
+            "force_a": 12, "force_b": 12, "pulled_back": 12, "rotation": 12, "primitive_rows": 3, "observed": 3,
+            "unit": multipliers, "user": user, "time": 2, "real_buffers": (BUFFERS, buffer),
+            "complex_buffers": (BUFFERS, buffer), "buffers": (9, largest * largest + 16),
+            "pivots": n, "dinv": n, "scale": n, "x": n, "g": n, "product": n, "scales": 4, "report": 5,
+            "stiff_matrix": 0, "stiff_pivots": 0, "stiff_dinv": 0, "matrix": size,
+        }
+    ).filled_with(z=axes, base=np.nan, t=eye, eye=eye)  # fmt: skip
+
+
 class System(Portable, Evaluation):
     """The tables of a model, its dof maps, and their evaluation.
 
@@ -206,23 +226,3 @@ class System(Portable, Evaluation):
             q[n.q0 : n.q0 + n.nq], v[n.v0 : n.v0 + n.nv] = node.coordinates(), node.coordinate_velocities()
         joint_state(self, *body_frames(self.model.bodies), q, v)
         return q, v
-
-
-@lru_cache(maxsize=64)
-def _plan_of_work(
-    nodes: int, values: int, turns: int, multipliers: int, user: int, buffer: int, largest: int, n: int, size: int
-) -> Plan:
-    """Where the buffers of a run lie, by the sizes on which they depend, and what they begin with."""
-    eye, axes = np.eye(3).ravel(), np.append(np.zeros(3), np.eye(3))  # axes of points and of the ground never change
-    return Work.plan(
-        {
-            "z": (nodes, 12), "zd": (nodes, 12), "zb": (nodes, 12), "f": (nodes, 12), "spin": (nodes, 9),
-            "base": (nodes, 7), "t": (nodes, 9), "eye": (nodes, 9), "values": max(1, values),
-            "turns": max(1, turns), "signs": nodes, "jacobians": (8, 3, 12), "scratch": (8, 16),
-            "force_a": 12, "force_b": 12, "pulled_back": 12, "rotation": 12, "primitive_rows": 3, "observed": 3,
-            "unit": multipliers, "user": user, "time": 2, "real_buffers": (BUFFERS, buffer),
-            "complex_buffers": (BUFFERS, buffer), "buffers": (9, largest * largest + 16),
-            "pivots": n, "dinv": n, "scale": n, "x": n, "g": n, "product": n, "scales": 4, "report": 5,
-            "stiff_matrix": 0, "stiff_pivots": 0, "stiff_dinv": 0, "matrix": size,
-        }
-    ).filled_with(z=axes, base=np.nan, t=eye, eye=eye)  # fmt: skip
