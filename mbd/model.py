@@ -7,29 +7,22 @@ same short time however large the model is.
 from __future__ import annotations
 
 import copy
-import uuid
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from mbd.bodies import Body, Ground, RigidBody
+from mbd.bodies import Body, Ground
+from mbd.bodies.other_nodes import chosen_nodes, take_node
+from mbd.bodies.other_nodes import in_parameters_of as _in_parameters_of  # noqa: F401 - earlier pickles name it here
 from mbd.elements.arguments import FilePath, Vector
-from mbd.elements.attributes import Checked, declared, fixed
-from mbd.elements.copying import translate_record, translated
+from mbd.elements.attributes import declared, fixed
+from mbd.elements.copying import translate_record, twin_of
 from mbd.elements.element_list import Elements
-from mbd.elements.making import (
-    RECORD,
-    Remaking,
-    is_made_of_values,
-    names_in,
-    record_of,
-    recorded_objects,
-    remember_making,
-)
-from mbd.elements.parameter_table import ParameterTable, check_belonging, checked_values
+from mbd.elements.making import RECORD, recorded_objects
+from mbd.elements.parametrised import Parametrised
 from mbd.elements.settling import before_change
 from mbd.elements.suggestions import counted, did_you_mean
-from mbd.elements.values import Input, Parameter, check_value, in_force, parameters_in
+from mbd.elements.values import Parameter, in_force
 from mbd.errors import ZERO3, ModelError, ModelWarning, bad_value, check_vector
 from mbd.forces import ForceElement
 from mbd.joints import Joint
@@ -51,7 +44,7 @@ def _title(value: Any, owner: Any, argument: str) -> str:
     return value
 
 
-class Model(Checked):
+class Model(Parametrised):
     """A multibody model.
 
     Parameters
@@ -87,6 +80,11 @@ class Model(Checked):
         self._set(**{kind: Elements(forget=self._forget) for kind in ("bodies", "joints", "forces")})
         vars(self.ground)["model"] = self
         self._set(_elements={"ground": self.ground}, _counters={}, _choice=None)
+
+    @classmethod
+    def takes_input(cls, argument: str) -> bool:
+        """Gravity may change during a run."""
+        return argument == "gravity"
 
     # --- building
 
@@ -196,97 +194,6 @@ class Model(Checked):
         self._counters[label] = number
         return f"{label} {number}"
 
-    # --- parameters and inputs
-
-    def parameter(self, name: str, value: float) -> Parameter:
-        """A number that can be changed without building the model again.
-
-        It, and expressions of it, may stand wherever a number stands: masses, stiffnesses, geometry, initial values,
-        gravity, and in functions. ``model.parameters["k"] = 50.0`` changes it here; ``mbd.study`` and
-        ``System.set_parameters`` change it without assembling the model again.
-
-        >>> model = mbd.Model()
-        >>> k = model.parameter("k", 40.0)
-        >>> ball = model.add(mbd.PointMass("ball", mass=1.0, position=(1, 0, 0)))
-        >>> spring = model.add(mbd.forces.Spring(model.ground, ball, stiffness=2 * k, length=1.0))
-        >>> model.parameters["k"] = 50.0
-        >>> spring.stiffness
-        100.0
-        """
-        return self._new_parameter(Parameter, name, value)
-
-    def input(self, name: str, value: float = 0.0) -> Input:
-        """A number that may change during a run, such as what a controller commands.
-
-        It, and expressions of it, may stand in forces, in values of drivers, in gravity, and in functions. ``value`` is
-        the one at the start; ``System.inputs`` changes it.
-        """
-        return self._new_parameter(Input, name, value)
-
-    def _new_parameter(self, kind: Any, name: str, value: float) -> Any:
-        if not isinstance(name, str) or not name.strip():
-            raise bad_value(self, f"name of the {kind.word}", name, "a text that is not empty")
-        if name in self._parameters:
-            raise ModelError(f"{self}: there is {self._parameters[name]!r} already; expected another name")
-        self._parameters[name] = kind(name, check_value(value, self, f"{name!r}"), uuid.uuid4().hex)
-        return self._parameters[name]
-
-    @property
-    def parameters(self) -> ParameterTable:
-        """Values of parameters and inputs by name; ``model.parameters["k"] = 50.0`` changes the model."""
-        return ParameterTable(self, self._parameters, self.set_parameters)
-
-    def set_parameters(self, values: Mapping[str, float]) -> list[Any]:
-        """Change parameters: what depends on them is made again, in place; returns what that is."""
-        changed = checked_values(self, self._parameters, values)
-        before_change(self)
-        dirty = Remaking(self._all()).follow(set(changed), self._values() | changed) if changed else []
-        for name, value in changed.items():
-            self._parameters[name].number = value
-        return dirty
-
-    def without_parameters(self) -> Model:
-        """A copy with plain numbers, the present ones, in place of parameters and inputs.
-
-        Functions of users that refer to parameters go on to do so, and are refused when it is assembled.
-        """
-        new = self._copy({})
-        new._parameters.clear()
-        for x in recorded_objects(new._all()):
-            vars(x).pop(RECORD)
-        return new
-
-    def _all(self) -> list[Any]:
-        """The model and its elements, in the order in which they refer to each other."""
-        return [self, self.ground, *self.bodies, *self.joints, *self.forces]
-
-    def _values(self) -> dict[str, float]:
-        """Values of parameters and inputs."""
-        return {name: x.number for name, x in self._parameters.items()}
-
-    @classmethod
-    def takes_input(cls, argument: str) -> bool:
-        """Gravity may change during a run."""
-        return argument == "gravity"
-
-    def check_parameters(self, element: object, given: set[Parameter]) -> None:
-        """Refuse parameters of another model."""
-        check_belonging(self, element, self._parameters, given)
-
-    def _check_parameters(self, name: str, given: Any) -> None:
-        super()._check_parameters(name, given)
-        self.check_parameters(self, parameters_in(given))
-
-    def _check_values(self, element: Any) -> None:
-        """The parameters of a new element are those of this model, with the values that they have here."""
-        for x in recorded_objects([element]):
-            record = record_of(x)
-            assert record is not None
-            given = parameters_in(record.given)
-            self.check_parameters(element, given)
-            if any(self._parameters[p.name].number != p.number for p in given):
-                Remaking([element]).follow(names_in(record), self._values())
-
     # --- finding
 
     def __getitem__(self, name: str) -> Any:
@@ -321,6 +228,10 @@ class Model(Checked):
         """Bodies, joints and forces, in this order."""
         return iter([*self.bodies, *self.joints, *self.forces])
 
+    def _all(self) -> list[Any]:
+        """The model and its elements, in the order in which they refer to each other."""
+        return [self, self.ground, *self.bodies, *self.joints, *self.forces]
+
     def __format__(self, spec: str) -> str:
         """The model in a sentence: ``f"{model}"``."""
         return format(f"model '{self.name}'", spec)
@@ -344,6 +255,17 @@ class Model(Checked):
 
     __copy__ = copy  # a shallow copy would share the lists
 
+    def without_parameters(self) -> Model:
+        """A copy with plain numbers, the present ones, in place of parameters and inputs.
+
+        Functions of users that refer to parameters go on to do so, and are refused when it is assembled.
+        """
+        new = self._copy({})
+        new._parameters.clear()
+        for x in recorded_objects(new._all()):
+            vars(x).pop(RECORD)
+        return new
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         """For other processes: with a note of what its functions refer to (``mbd.system.identity``)."""
         from mbd.system.identity import functions_of
@@ -364,23 +286,7 @@ class Model(Checked):
         >>> [type(body.node).__name__ for body in top.with_nodes(mbd.nodes.Quaternion).bodies]
         ['Quaternion']
         """
-        chosen: dict[str, Any] = {}
-        if isinstance(nodes, Mapping):
-            for key, target in nodes.items():
-                body = self[key.name if isinstance(key, Body) else key]
-                if not isinstance(body, Body) or isinstance(body, Ground):
-                    raise ModelError(f"{self}: with_nodes names {body}, which has no node; expected names of bodies")
-                chosen[body.name] = target
-        else:
-            chosen = {body.name: nodes for body in self.bodies if isinstance(body, RigidBody)}
-        replaced: dict[str, Node] = {}
-        for name, target in chosen.items():
-            try:
-                node = self._elements[name].node.with_parametrisation(target)  # type: ignore[union-attr]
-            except ModelError as error:
-                raise ModelError(f"{self}: node of body '{name}': {error}") from None
-            node.check(name)
-            replaced[name] = node
+        replaced = chosen_nodes(self, nodes)
         self._warn_of_carried(replaced)
         return self._copy(replaced)
 
@@ -485,21 +391,13 @@ class Model(Checked):
         ]
         for old, target in pairs:
             for element in old:
-                twin = copy.copy(element)
-                twins[id(element)] = twin
-                for key, value in vars(element).items():
-                    if isinstance(value, Node):  # of which the twin has its own
-                        twins[id(value)] = vars(twin)[key]
-                        translate_record(value, vars(twin)[key], twins)
-                    elif key != RECORD:
-                        twin.__dict__[key] = translated(value, twins, Element)
-                translate_record(element, twin, twins)
+                twin = twin_of(element, twins, Element, Node)
                 vars(twin)["model"] = new
                 list.append(target, twin)
                 new._elements[twin.name] = twin
         translate_record(self, new, twins)
         for name, node in nodes.items():
-            _take_node(new[name], node)
+            take_node(new[name], node)
         return new
 
     # --- files
@@ -538,25 +436,6 @@ class Model(Checked):
         Bodies without a path to the ground form trees of their own. The joints that are left out close the loops.
         """
         return spanning_tree(self.graph)
-
-
-def _in_parameters_of(node: Node, template: Node) -> Node:
-    """The pose and velocity of a node in the parametrisation of another one."""
-    return node.with_parametrisation(template)
-
-
-def _take_node(body: Any, node: Any) -> None:
-    """Give a body its own node in another parametrisation, as if it had always been so: it does not move."""
-    old, record = body.node, record_of(body)
-    when = 0.0 if record is None else record.changes.get("node", (record.number, None))[0]
-    if is_made_of_values(old):
-        made, kept = remember_making(node, _in_parameters_of, (old, node._blank()), {}), record_of(old)
-        made.number = when + 0.25
-        made.changes.update(kept.changes if kept is not None else {})
-    body.node = node
-    record = record_of(body)
-    assert record is not None
-    record.changes["node"] = when + 0.5, node
 
 
 def _article(element: Element) -> str:

@@ -174,7 +174,7 @@ def to_quaternion(matrix: Array) -> Array:
 
 
 def _quaternion(matrix: Array) -> list[float]:
-    """The same as a list [Shepperd 1978: divide by the largest component]."""
+    """Unit quaternion as a list [Shepperd 1978: divide by the largest component]."""
     (r00, r01, r02), (r10, r11, r12), (r20, r21, r22) = matrix.tolist()
     squares = (r00 + r11 + r22, r00 - r11 - r22, r11 - r00 - r22, r22 - r00 - r11)  # 4 e_i^2 - 1
     largest = squares.index(max(squares))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
 import textwrap
@@ -108,14 +109,31 @@ def table(header: tuple[str, ...], rows: list[tuple[str, ...]], style: str = "mb
     return "\n".join(out) + "\n\n"
 
 
+@functools.cache
+def parts_of_classes() -> dict[type, list[type]]:
+    """Bases without an entry that are there for one class (and its subclasses): what they have is shown as its own."""
+    shown = [x for names in families().values() for name in names if isinstance(x := resolve(name), type)]
+    found: dict[type, list[type]] = {}
+    for base in {base for x in shown for base in x.__mro__ if base.__module__.startswith("mbd.")} - {*shown}:
+        heirs = [x for x in shown if issubclass(x, base)]
+        whole = next((x for x in heirs if all(issubclass(other, x) for other in heirs)), None)
+        if whole is not None:
+            found.setdefault(whole, []).append(base)
+    return found
+
+
 def entry(name: str, more: str = "") -> str:
     """Everything about one name; ``more`` stands before the members of a class, which are not repeated from bases."""
     x, short = resolve(name), name.rpartition(".")[2]
     out = f".. _{label(name)}:\n\n" + heading(short, "-")
     if isinstance(x, type):
-        known = {key for base in x.__mro__[1:] if base.__module__.startswith("mbd.") for key in vars(base)}
+        parts = parts_of_classes().get(x, [])
+        others = [base for base in x.__mro__[1:] if base not in parts]
+        known = {key for base in others if base.__module__.startswith("mbd.") for key in vars(base)}
         excluded = ", ".join(sorted(key for key in vars(x) if key in known and key[0] != "_"))
         out += f".. autoclass:: {name}\n   :members:\n   :show-inheritance:\n"
+        if parts:
+            out += f"   :inherited-members: {', '.join(base.__name__ for base in others)}\n"
         out += f"   :exclude-members: {excluded}\n\n" if excluded else "\n"
         out += textwrap.indent(more, "   ") + "\n"
     elif callable(x):

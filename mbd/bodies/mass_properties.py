@@ -36,7 +36,7 @@ class MassProperties:
         object.__setattr__(self, "volume", volume)
 
     def moved(self, position: Vector = ZERO3, rotation: Orientation | None = None) -> MassProperties:
-        """The same in the axes of another frame, in which this one has the given position and rotation."""
+        """These properties in another frame, in which the present one has the given position and rotation."""
         r = check_vector(position, "mass properties", "position")
         turn = IDENTITY3 if rotation is None else as_matrix(rotation, "mass properties", "rotation")
         return MassProperties(self.mass, r + turn @ self.com, turn @ self.inertia @ turn.T, self.volume)
@@ -47,7 +47,7 @@ class MassProperties:
         return self.inertia + self.mass * (float(d @ d) * IDENTITY3 - np.outer(d, d))
 
     def __add__(self, other: MassProperties) -> MassProperties:
-        """Both together, rigidly connected."""
+        """Mass properties of both parts, rigidly connected."""
         if not isinstance(other, MassProperties):
             return NotImplemented
         mass = self.mass + other.mass
@@ -59,7 +59,7 @@ class MassProperties:
         return RigidBody(name, self.mass, self.inertia, node, self.com, shape)
 
     def centred(self) -> MassProperties:
-        """The same with the centre of mass as reference point."""
+        """These properties with the centre of mass as reference point."""
         return MassProperties(self.mass, ZERO3, self.inertia, self.volume)
 
 

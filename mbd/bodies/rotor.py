@@ -50,7 +50,7 @@ class Rotor(RigidBody):
 
     @property
     def hinge(self) -> Any:
-        """The coupling that turns it."""
+        """The coupling that turns the rotor with the coordinate of the joint."""
         joints = [] if self.model is None else self.model.joints
         for joint in joints:
             if joint.body_b is self:

@@ -70,7 +70,7 @@ def _with_centre(cls: type[S]) -> type[S]:
     made: Any = cls.__init__
 
     def center(self: Any) -> Array:
-        """The same as ``centre``."""
+        """Another spelling of ``centre``."""
         return self.centre
 
     @functools.wraps(made)

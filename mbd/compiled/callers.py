@@ -27,7 +27,7 @@ def make_caller(entry: Entry) -> Any:
 
 
 def make_caller_through(kinds: tuple[Any, ...]) -> Any:
-    """The same for an entry whose address is the first argument."""
+    """What kernels link in place of an entry whose address is the first argument of the call."""
     return _caller("an address", kinds, tuple(f"a{i}" for i in range(len(kinds))), "place", "place, ")
 
 

@@ -140,7 +140,7 @@ def connect(record: Record, *functions: Any) -> None:
 
 
 def connect_arguments(kernel: Kernel, args: tuple) -> None:
-    """The same for a kernel that Python calls, and all records among its arguments."""
+    """``connect`` all records among the arguments of a kernel that Python calls."""
     for a in args:
         for record in a if type(a) is tuple else (a,):
             if isinstance(record, Record) and kernel not in record.connected:

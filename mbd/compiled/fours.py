@@ -27,7 +27,7 @@ def fours_of(rows: np.ndarray) -> np.ndarray:
 
 
 def rows_of_fours(fours: np.ndarray, count: int) -> np.ndarray:
-    """The first rows again."""
+    """Rows that ``fours_of`` has put side by side, as rows again."""
     groups, length, _ = fours.shape
     whole = np.asarray(fours).transpose(0, 2, 1)
     return np.array(whole.reshape(groups * AT_ONCE, length)[:count])

@@ -31,15 +31,15 @@ class Kind:
     lanes: int = 0
 
     def of(self, what: str, length: int) -> Kind:
-        """The same kind with a length of its own."""
+        """This kind with a length of its own."""
         return replace(self, what=what, length=length)
 
     def at_least(self, what: str, least: int) -> Kind:
-        """The same kind with a fixed least length."""
+        """This kind with a fixed least length."""
         return replace(self, what=what, least=least)
 
     def per(self, rows: str, optional: bool = False) -> Kind:
-        """The same kind with one number, or row, for each of something."""
+        """This kind with one number, or row, for each of something."""
         return replace(self, rows=rows, optional=optional)
 
     @property
@@ -75,7 +75,7 @@ def as_records(table: np.ndarray) -> Any:
 
 
 def plain(table: Any) -> np.ndarray:
-    """The same table without attributes, in place; ``np.asarray`` takes ten times as long."""
+    """A table without attributes for its columns, in place; ``np.asarray`` takes ten times as long."""
     return table.view(np.ndarray)  # type: ignore[no-any-return]
 
 

@@ -172,7 +172,7 @@ class Checked(metaclass=Recorded):
             stored[name] = converters[name](value, self, name)
 
     def _set_given(self, **values: Any) -> None:
-        """The same, without those that have their default value."""
+        """Check and store declared attributes, for constructors; those with their default value are left out."""
         for name, value in values.items():
             default = _class_attribute(type(self), name).default
             if value is not default and not (type(value) is type(default) and value == default):

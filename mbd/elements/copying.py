@@ -10,6 +10,23 @@ from .attributes import Checked
 from .making import RECORD, Record, record_of
 
 
+def twin_of(element: Any, twins: dict[int, Any], kinds: Any, parts: Any) -> Any:
+    """A copy of an element. Wherever the element refers to another one, the copy refers to the twin of that.
+
+    ``twins`` are the copies made before, by the ids of their originals; this one is added. ``kinds`` are the classes
+    of elements, ``parts`` those of objects of which every element has its own.
+    """
+    twin = twins[id(element)] = copy.copy(element)
+    for key, value in vars(element).items():
+        if isinstance(value, parts):
+            twins[id(value)] = vars(twin)[key]
+            translate_record(value, vars(twin)[key], twins)
+        elif key != RECORD:
+            vars(twin)[key] = translated(value, twins, kinds)
+    translate_record(element, twin, twins)
+    return twin
+
+
 def translate_record(old: Any, new: Any, twins: dict[int, Any]) -> None:
     """Give a copy a record of its own, with the elements and nodes of the new model."""
     record = record_of(old)
@@ -31,7 +48,7 @@ def translate_record(old: Any, new: Any, twins: dict[int, Any]) -> None:
 
 
 def translated(value: Any, twins: Mapping[int, Any], kinds: Any) -> Any:
-    """The value with all elements, of these classes, of the old model replaced by those of the new one."""
+    """A value, in which the twins stand for the elements (objects of these classes) of the old model."""
     if isinstance(value, kinds):
         return twins.get(id(value), value)
     if type(value) in (list, tuple):

@@ -25,7 +25,7 @@ _last = 0
 
 
 def _next() -> int:
-    """Numbers in the order of events."""
+    """The number of a making or a change: they are repeated in their order."""
     global _last
     _last += 1
     return _last
@@ -147,7 +147,7 @@ class Remaking:
         self._known = {(id(x), name) for _, x, name, _, _ in events}
 
     def knows(self, x: Any, attribute: str) -> bool:
-        """Whether it repeats what was assigned to an attribute of an object when that is made again."""
+        """Whether the plan repeats an assignment to this attribute when the object is made again."""
         return (id(x), attribute) in self._known
 
     def follow(self, changed: set[str], values: Mapping[str, float]) -> list[Any]:
@@ -204,7 +204,7 @@ def _copied(stored: dict[str, Any]) -> dict[str, Any]:
 
 
 def restore(before: list[tuple[Any, dict[str, Any]]]) -> None:
-    """Objects as they were, the last one first."""
+    """Let objects be again what they were before, the last one first."""
     for x, stored in reversed(before):
         vars(x).clear()
         vars(x).update(stored)

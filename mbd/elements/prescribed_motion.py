@@ -82,11 +82,3 @@ def component(function: Callable[[float], Any], i: int) -> Callable[[float], Any
         return function(t)[i]
 
     return made_by(one, component, function, i)
-
-
-def with_derivatives(motion: Motion) -> Callable[[float], Any]:
-    """A function of time that returns (c, c_dot, c_ddot), as a simulation evaluates them."""
-    from ..compiled.functions.callbacks import make_callback  # here, because only runs need it
-
-    callback = make_callback(motion.function, MOTION, "a motion", motion.rate, motion.acceleration)
-    return lambda t: tuple(callback.evaluate(np.array([float(t)])).tolist())

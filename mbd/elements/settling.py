@@ -87,7 +87,7 @@ def before_change(x: Any) -> None:
     if not _waiting:
         return
     model = getattr(x, "model", UNKNOWN)
-    if model is None:  # of no model
+    if model is None:  # an element that was not added
         return
     owner = x if hasattr(x, "_elements") else model
     for key in [*_waiting] if owner is UNKNOWN else [id(owner)]:

@@ -65,7 +65,7 @@ class Value:
             return self._computed()
 
     def _computed(self) -> Any:
-        """The same where parameters are plain numbers already, as inside of an expression."""
+        """``value`` inside of an expression, where parameters are plain numbers already."""
         arguments = [x._computed() if isinstance(x, Value) else resolved(x) for x in self.arguments]
         result = self.function(*arguments, **resolved(self.options))
         return result.item() if isinstance(result, np.generic) else result
@@ -202,7 +202,7 @@ def calculated(function: Callable[..., ArrayLike], *arguments: object, **options
 
 
 def resolved(x: Any) -> Any:
-    """The same with plain numbers in place of values."""
+    """What was given, in lists and dicts too, with plain numbers in place of parameters and their expressions."""
     if isinstance(x, Value):
         return x.value
     kind = type(x)

@@ -5,7 +5,7 @@ from typing import Any
 
 from mbd.forces.actuators import Motor, PDControl
 from mbd.forces.data import ElementData, ForceData
-from mbd.forces.force import Force as ForceElement
+from mbd.forces.force import ForceElement
 from mbd.forces.gravity_compensation import GravityCompensation
 from mbd.forces.joint_forces import JointForce, JointFriction, JointLimit
 from mbd.forces.laws import Drag, Gravitation, GreenSpring, NonlinearSpring

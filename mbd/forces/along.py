@@ -34,7 +34,7 @@ def _push_apart(e, f1, f2, f3, fa, fb):
 
 @kernel
 def _distance_along(e, za, zb, zda, zdb, ya, yb, yda, ydb, f, k, c, fa, fb):
-    """Of the force f d/L of a spring between two points, d = Q - P."""
+    """Change of the force f d/L of a spring between two points, d = Q - P."""
     d1, d2, d3 = displacement(e, za, zb)
     r1, r2, r3 = displacement(e, zda, zdb)
     y1, y2, y3 = displacement(e, ya, yb)
@@ -55,7 +55,7 @@ def _distance_along(e, za, zb, zda, zdb, ya, yb, yda, ydb, f, k, c, fa, fb):
 
 @kernel
 def _axis_along(e, za, zb, zda, zdb, ya, yb, yda, ydb, f, k, c, fa, fb):
-    """Of the force f a of a spring along an axis a of the first body, u = a . d."""
+    """Change of the force f a of a spring along an axis a of the first body, u = a . d."""
     d1, d2, d3 = displacement(e, za, zb)
     r1, r2, r3 = displacement(e, zda, zdb)
     y1, y2, y3 = displacement(e, ya, yb)
@@ -74,7 +74,7 @@ def _axis_along(e, za, zb, zda, zdb, ya, yb, yda, ydb, f, k, c, fa, fb):
 
 @kernel
 def _angle_along(e, za, zb, zda, zdb, ya, yb, yda, ydb, f, k, c, fa, fb):
-    """Of the generalized force f of a torsion spring, whose angle has the cosine and sine (p, s)."""
+    """Change of the generalized force f of a torsion spring, whose angle has the cosine and sine (p, s)."""
     p, s, pd, sd = hinge_rates(e, za, zb, zda, zdb)
     p, s, dp, ds = hinge_rates(e, za, zb, ya, yb)
     p, s, dpd, dsd = hinge_rates(e, za, zb, yda, ydb)

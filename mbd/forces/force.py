@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mbd.model import Model
 
 
-class Force(Checked):
+class ForceElement(Checked):
     """A force element acts on bodies and is described by data for the compiled force laws."""
 
     reads_bodies: ClassVar[bool] = False

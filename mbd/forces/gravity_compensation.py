@@ -10,7 +10,7 @@ from mbd.elements.attributes import fixed
 from mbd.elements.frame_kinds import HOLDING
 from mbd.errors import ModelError, bad_value
 from mbd.forces.data import ElementData
-from mbd.forces.force import Force
+from mbd.forces.force import ForceElement
 from mbd.joints.couplings import Coupling
 from mbd.joints.drivers import AngleDriver, PositionDriver
 from mbd.joints.joint import Joint
@@ -29,7 +29,7 @@ def _joints(value: Any, owner: Any, argument: str) -> tuple[Joint, ...]:
     return joints
 
 
-class GravityCompensation(Force):
+class GravityCompensation(ForceElement):
     """Torques about (forces along) the axes of joints that hold the bodies which the joints carry against gravity.
 
     In every configuration, the torque on what a joint carries is ``-axis . sum of (c - p) x m g`` over the bodies

@@ -11,12 +11,12 @@ from mbd.elements.attributes import declared, fixed, not_negative, positive
 from mbd.elements.frame_kinds import DRAG, GRAVITATION, GREEN_SPRING, LAW_SPRING
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
 from mbd.forces.data import ElementData
-from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed
+from mbd.forces.force import ForceElement, attachment, check_ends, distance_of_ends, framed
 
 NEWTON = 6.67430e-11  # gravitational constant, m^3 / (kg s^2) [CODATA 2018]
 
 
-class _BetweenPoints(Force):
+class _BetweenPoints(ForceElement):
     """A force along the line between two body-fixed points."""
 
     body_a: Body = fixed("First body.", "make a new force", framed)
@@ -136,7 +136,7 @@ class Gravitation(_BetweenPoints):
         return [ElementData(GRAVITATION, self.bodies, (*self._points, self.strength))]
 
 
-class Drag(Force):
+class Drag(ForceElement):
     """Resistance of a medium at a point of a body: ``-(linear + coefficient |u|) u``.
 
     u is the velocity of the point against the medium, which moves with ``wind``. For aerodynamic drag,

@@ -12,9 +12,9 @@ from mbd.elements.attributes import constant, declared, fixed, flag
 from mbd.elements.frame_kinds import USER_FORCE
 from mbd.elements.user_functions import required_arguments
 from mbd.errors import ZERO3, Array, ModelError, bad_value, check_vector
-from mbd.forces import force as base
 from mbd.forces import kinds
 from mbd.forces.data import ElementData, ForceData
+from mbd.forces.force import ForceElement, attachment, check_framed, checked_times, framed
 
 
 def _checked_value(value: Any, owner: Any, argument: str) -> Array:
@@ -37,13 +37,13 @@ def _checked_frame(value: Any, owner: Any, argument: str) -> str:
     return value
 
 
-class _Load(base.Force):
+class _Load(ForceElement):
     """A vector, constant or a function of time, in world or body axes, on one body."""
 
     input_columns = {"value": ("p1", "p2", "p3")}
     _kinds: dict[str, int]
     point: Array = constant("Point at which it acts, body-fixed.", ZERO3)
-    body: Body = fixed("Body on which it acts.", "make a new load", base.framed)
+    body: Body = fixed("Body on which it acts.", "make a new load", framed)
     frame = declared('Axes of the value: "world" or "body".', _checked_frame)
     value = declared("The constant vector; zero where a function says what it is.", _checked_value)
     function: Callable[..., Any] | None = fixed("The function, or None.", "set value to a function")
@@ -52,11 +52,11 @@ class _Load(base.Force):
         "set value to a function of (t, frames, velocities)",
         flag,
     )
-    switches = declared("Times at which the function jumps.", base.checked_times)
+    switches = declared("Times at which the function jumps.", checked_times)
 
     def __init__(self, body: Body, value: Load, frame: str, switches: Numbers, name: str | None) -> None:
         super().__init__(name)
-        base.check_framed(body, self, "body")
+        check_framed(body, self, "body")
         if isinstance(body, Ground):
             raise ModelError(f"{self}: body is the ground, which does not move; expected a RigidBody or a PointMass")
         self._set(body=body, frame=frame, value=value, switches=switches)
@@ -111,7 +111,7 @@ class Force(_Load):
     """
 
     _kinds = {"world": kinds.FORCE_WORLD, "body": kinds.FORCE_BODY}
-    point = base.attachment("Point at which it acts, body-fixed.", "body")
+    point = attachment("Point at which it acts, body-fixed.", "body")
 
     def __init__(
         self,

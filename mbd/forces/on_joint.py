@@ -10,7 +10,7 @@ from mbd.elements.attributes import declared, fixed, flag, positive
 from mbd.elements.user_functions import required_arguments
 from mbd.errors import ModelError, bad_value, check_number
 from mbd.forces.data import ForceData
-from mbd.forces.force import Force, checked_times, with_coordinate
+from mbd.forces.force import ForceElement, checked_times, with_coordinate
 from mbd.forces.kinds import AXIS_SPRING, TORSION_SPRING
 from mbd.joints.joint import Joint
 from mbd.joints.readings import Kind, chosen_coordinate
@@ -30,7 +30,7 @@ def _checked_kind(value: Any, owner: Any, argument: str) -> Kind:
     return chosen_coordinate(owner.joint, value, owner, argument)
 
 
-class OnJoint(Force):
+class OnJoint(ForceElement):
     """A force along, or a torque about, the axis of a joint."""
 
     joint: Joint = fixed("Joint on which it acts.", "make a new element", with_coordinate)

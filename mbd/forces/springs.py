@@ -24,12 +24,12 @@ from mbd.errors import (
 )
 from mbd.forces import kinds
 from mbd.forces.data import ElementData, ForceData
-from mbd.forces.force import Force, attachment, check_ends, distance_of_ends, framed, with_coordinate
+from mbd.forces.force import ForceElement, attachment, check_ends, distance_of_ends, framed, with_coordinate
 from mbd.forces.on_joint import joint_row
 from mbd.joints.joint import Joint
 
 
-class Spring(Force):
+class Spring(ForceElement):
     """Linear spring and damper between two points: tension ``stiffness (d - length) + damping d_dot`` at distance d.
 
     ``point_a`` and ``point_b`` are body-fixed (for the ground: world); ``length`` is by default the initial distance.
@@ -99,7 +99,7 @@ class Spring(Force):
         ]
 
 
-class TorsionSpring(Force):
+class TorsionSpring(ForceElement):
     """Linear spring and damper about the axis of a joint.
 
     The torque on the second body is ``-stiffness (angle - rest) - damping angle_dot``. ``joint`` is a Revolute, a
@@ -166,7 +166,7 @@ def _checked_axes(value: Any, owner: Any, argument: str) -> Array:
     return axes
 
 
-class Bushing(Force):
+class Bushing(ForceElement):
     """Elastic support: a linear spring and damper along each of three axes that are fixed in the first body.
 
     With the displacement ``u = axes^T (Q - P)`` of the second body's point Q from the first body's point P, seen in the

@@ -11,7 +11,7 @@ from mbd.elements.attributes import declared, fixed
 from mbd.elements.frame_kinds import USER_FORCE, USER_POTENTIAL
 from mbd.errors import bad_value
 from mbd.forces.data import ElementData
-from mbd.forces.force import Force, check_framed
+from mbd.forces.force import ForceElement, check_framed
 
 
 def _checked_function(function: Any, owner: Any, argument: str) -> Callable[..., Any]:
@@ -20,7 +20,7 @@ def _checked_function(function: Any, owner: Any, argument: str) -> Callable[...,
     return function
 
 
-class _OnFrames(Force):
+class _OnFrames(ForceElement):
     """A function of the frames of some bodies."""
 
     signature = ""

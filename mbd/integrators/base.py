@@ -168,7 +168,7 @@ class Run(ABC):
         """Up to ``count`` further steps; rows as those of ``row`` go to ``out``; returns the steps done."""
 
     def compose(self, weights: Array) -> None:
-        """From now on make every step of steps of the method, which are such parts of it; for symmetric methods."""
+        """From now on make every step of steps of the method, which are these parts of it; symmetric methods only."""
         raise NotImplementedError(f"{type(self).__name__} does not compose steps")
 
     def bound_step(self, every: int, before: int, out: list[Array]) -> Callable[[], Any]:
@@ -187,7 +187,10 @@ class Run(ABC):
         return step
 
     def recover(self) -> bool:
-        """After a bound step that was not made: whether another way is left and taken from now on; bind again then."""
+        """After a bound step that failed: take another way to solve the same equations from now on, if one is left.
+
+        Whether there is one; the step has to be bound again then.
+        """
         return False
 
     def act_anew(self) -> None:

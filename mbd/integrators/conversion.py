@@ -19,7 +19,7 @@ from .traits import has_form, moves_alike
 
 
 class Conversion:
-    """Between a system and its twin."""
+    """States, multipliers and counted angles of a system from those of its twin (outward), and back (inward)."""
 
     def __init__(self, system: System, twin: System) -> None:
         self.system, self.twin = system, twin
@@ -52,7 +52,7 @@ class Conversion:
         return self.joints is not None or has_form(self.twin, "directors")
 
     def kinetic_energy(self, q: Array, v: Array) -> Array:
-        """Of the twin, at its rows."""
+        """Kinetic energy of the twin at states (q, v) of its own, row by row."""
         energy = np.zeros(len(q))
         observe_kinetic(self.twin.tables, self.work, q, v, np.zeros(TOTALS), energy)
         return energy
@@ -63,16 +63,16 @@ class Conversion:
         return self.twin.new_work()
 
     def multipliers(self, lam: Array) -> Array:
-        """Multipliers of the system, not a number where the twin has none."""
+        """Multipliers of the system from those of the twin; NaN where the twin has none."""
         return np.where(self.kept >= 0, np.append(lam, np.nan)[self.kept], np.nan)
 
     def inward(self, q: Array, v: Array, near: Array | None = None) -> tuple[Array, Array]:
-        """A state of the twin, which goes on from other coordinates of it."""
+        """The state of the twin for one of the system; rotations go on from ``near``, coordinates of the twin."""
         rows = self.inward_rows(q[None, :], v[None, :], near)
         return rows[0][0], rows[1][0]
 
     def inward_rows(self, q: Array, v: Array, near: Array | None = None) -> tuple[Array, Array]:
-        """States of the twin."""
+        """States of the twin for states of the system, row by row."""
         near = np.zeros(self.twin.n_q) if near is None else near
         if self.joints is not None:
             states = [self.joints.inward(*row) for row in zip(q, v, strict=True)]
@@ -82,7 +82,7 @@ class Conversion:
         return out
 
     def inward_turns(self, q: Array, turns: Array | None) -> Array | None:
-        """Counted angles of the twin; those of rotors and of screws that carry are coordinates of the system."""
+        """Counted angles of the twin for those of the system, where rotors and screws that carry are coordinates."""
         rotors, screws = ([], []) if self.joints is None else (self.joints.rotors, self.joints.screws)
         if turns is None and not rotors and not screws:
             return None
@@ -98,17 +98,21 @@ class Conversion:
         return inner
 
     def outward_turns(self, turns: Array, out: Array) -> None:
-        """Rows of counted angles of the system; the row of a system without them is one zero."""
+        """Counted angles of the system from those of the twin, row by row; one zero in a row where there are none."""
         out[...] = turns[:, self.turns] if self.turns else 0.0
 
     def outward(self, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> tuple[int, int]:
-        """Rows of the system, which go on from the coordinates ``near``; first row and node without Euler angles."""
+        """States of the system for states of the twin, row by row, into out_q and out_v.
+
+        Rotations go on from the coordinates ``near``. Returns the first row, and the node there, for which there are
+        no Euler angles; (-1, ...) if there are for all.
+        """
         if self.joints is not None:
             return self.joints.outward(q, v, near, out_q, out_v)
         return self._convert(self.twin, self.system, q, v, near, out_q, out_v)
 
     def outward_row(self, q: Array, v: Array, near: Array) -> tuple[Array, Array]:
-        """One state of the system."""
+        """The state of the system for one of the twin."""
         out = np.zeros((1, self.system.n_q)), np.zeros((1, self.system.n_v))
         self.outward(q[None, :], v[None, :], near, *out)
         return out[0][0], out[1][0]

@@ -59,7 +59,7 @@ class Converts(Integrator):
         if system.tables.flags[FLAG_REDUNDANT]:
             regularise(twin)
         else:
-            trust(twin)  # which an earlier run with other numbers has left regularised
+            trust(twin)  # an earlier run with other numbers may have left it regularised
         return twin
 
     def _leaves_joints(self, system: System) -> bool:
@@ -127,7 +127,10 @@ class Converts(Integrator):
         return self.kept_in_records(system, super().preserves(self.twin(system)))
 
     def kept_in_records(self, system: System, kept: Iterable[Invariant]) -> frozenset[Invariant]:
-        """What records show of invariants: joint coordinates have no velocities across joints, which carry momentum."""
+        """The invariants that records show: momenta and energy may be in velocities across joints.
+
+        Joint coordinates have no such velocities.
+        """
         kept = frozenset(kept)
         if system.assembly.tree is None or self.joint_coordinates or Invariant.VELOCITY_CONSTRAINTS in kept:
             return kept
@@ -228,7 +231,7 @@ class ConvertedRun(Run):
         return self.index - start
 
     def _follow(self, start: int, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
-        """The same with joint angles: these go on from step to step, lest whole turns be lost, which move a nut."""
+        """``advance`` with joint angles, which are read at every step, not only at records: a lost turn moves a nut."""
         block = self._read_block if self.conversion.joints.remembers else self._follow_block  # type: ignore[union-attr]
         while self.index < start + count and not self.locked:
             before, todo = self.index, min(start + count - self.index, buffers.size)
@@ -238,7 +241,7 @@ class ConvertedRun(Run):
         return self.index - start
 
     def _read_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
-        """All coordinates of every step are found, of which some are recorded."""
+        """Steps whose coordinates are all found in those of the system, one step after the other; some are recorded."""
         before, steps = self.index, buffers.every_step
         done = self._advance_block(count, 1, buffers, steps)
         first = every - 1 - before % every
@@ -248,7 +251,7 @@ class ConvertedRun(Run):
         return done
 
     def _follow_block(self, count: int, every: int, buffers: Buffers, out: list[Array]) -> int:
-        """Joint angles of every step are followed, and records converted."""
+        """Steps of which only joint angles are followed; those that are recorded are converted."""
         assert self.conversion.joints is not None
         before, (q, v, *own, turns) = self.index, buffers.all_rows
         done = self.inner.advance(count, 1, [q, v, *own, turns])
@@ -315,7 +318,7 @@ class ConvertedRun(Run):
     def initial_row(self) -> list[Array]:
         _, _, *own, turns = self._converted_row(self.inner.initial_row())
         assert self.first is not None
-        return [*self.first, *own, turns]  # as they were given
+        return [*self.first, *own, turns]  # coordinates and velocities as they were given, not converted twice
 
     def failure(self) -> tuple[str, str]:
         return ("singularity", self.locked) if self.locked else self.inner.failure()
@@ -392,7 +395,7 @@ def frame_momenta(system: System, v: Array) -> Array:
     """Momenta M v (n, n_v) of points, directors, and generalized coordinates whose mass matrix is constant."""
     p = np.zeros_like(v)
     for _, n in bodies_of_form(system, "generalized"):
-        if n.mass_function >= 0:  # of q: methods that take it record its momenta
+        if n.mass_function >= 0:  # a mass matrix that depends on q: methods that take it record its momenta
             continue
         k = slice(n.v0, n.v0 + n.nv)
         p[:, k] = v[:, k] @ system.tables.constants[n.u0 : n.u0 + n.nv**2].reshape(n.nv, n.nv)

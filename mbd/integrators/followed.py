@@ -59,7 +59,7 @@ class Followed:
         increments = [increment_of(self.system, own, q, plus.q, minus.q) for plus, minus in sides]
         self.dq = np.array(increments) / (2.0 * sizes[:, None])
         self.shown_dv = self.difference(lambda one: one.v)
-        """Of the velocities at the start, as they are recorded."""
+        """Sensitivities of the velocities at the start, as they are recorded."""
 
     def difference(self, read: Any) -> Array:
         """The derivative of something at the start, a row for each parameter."""
@@ -105,7 +105,10 @@ class Followed:
 
 
 def works_beside(system: System, beside: list[System]) -> list[Any]:
-    """Buffers for systems beside one. They are evaluated two at a time, so that two do, unless these know places."""
+    """Buffers for the systems beside one, which are evaluated two at a time: two sets of buffers are enough.
+
+    Where buffers know the places of pinned bodies, every system needs its own.
+    """
     if system.has_pinned:
         return [one.new_work() for one in beside]
     shared = system.new_work(), system.new_work()
@@ -113,7 +116,7 @@ def works_beside(system: System, beside: list[System]) -> list[Any]:
 
 
 def increment_of(system: System, w: Work, q: Array, plus: Array, minus: Array) -> Array:
-    """The increment from coordinates on one side of q to those on the other; of w no more than scratch is touched."""
+    """The increment from coordinates on one side of q to those on the other; w lends its scratch."""
     if plus is minus:  # of a parameter that does not move the start
         return np.zeros(system.n_v)
     found = np.zeros((2, system.n_v))

@@ -101,7 +101,7 @@ def nearest_guess(p):
 
 @kernel
 def plainer_guess(p):
-    """The same; uniform motion and none also where the extrapolated one failed without overshooting."""
+    """``nearest_guess``, with uniform motion and none also where the extrapolated one failed without overshooting."""
     guess = nearest_guess(p)
     if p.again == 0 and (p.attempt == AT_REST or p.attempt == UNIFORM):
         return AT_REST + UNIFORM - p.attempt

@@ -99,7 +99,7 @@ def correction_size(nodes, length, q, y, permuted):
 
 
 @kernel
-def plain_error(s, x):
+def plain_error(x):
     """Unscaled root mean square over all equations [Holzinger et al. 2024, as counted in Tables 4 and 5]."""
     total = 0.0
     for k in range(x.shape[0]):

@@ -388,7 +388,7 @@ def stored_integrator(data: dict[str, Any], decoder: Decoder) -> Any:
     """The integrator, or a record with its name and parameters if it is of a user's class."""
     fields = {key: decoder.value(x) for key, x in data["fields"].items()}
     if fields.get("newton_count") == "own":
-        del fields["newton_count"]  # of files from before it was a class of its own
+        del fields["newton_count"]  # in files from before ``PaperAlpha`` was a class of its own
     if data["class"] == "NoneType":
         return None
     try:

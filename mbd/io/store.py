@@ -50,7 +50,7 @@ def new_folder(path: FilePath) -> Path:
 
 
 def claimed_folder(path: FilePath) -> Path:
-    """The same for a run that begins now: of several at once, in other processes too, one gets it."""
+    """A new folder for a run that begins now: of several runs at once, in other processes too, one gets it."""
     folder = new_folder(path)
     try:
         (folder / TIMES).open("xb").close()

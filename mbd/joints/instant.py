@@ -94,7 +94,7 @@ def primitive_force(p, za, zb, value, lam, i, fa, fb):
 
 @kernel
 def add_primitive_force(p, za, zb, value, lam, i, fa, fb):
-    """The same, also for multipliers, or frames, of kind ``fours``."""
+    """``primitive_force`` for multipliers that may be zero, or, as the frames, of kind ``fours``."""
     kind = p.kind
     if kind == DOT1 or kind == ROTATING:
         x1, x2, x3 = first_axis(p, value)

@@ -205,7 +205,7 @@ class Joint(Checked):
         return []
 
     def orientation_conditions_at(self, t: float) -> list[tuple[Array, Array]]:
-        """The same for joints whose conditions depend on time."""
+        """``orientation_conditions`` of joints for which they depend on time."""
         return self.orientation_conditions()
 
     @property

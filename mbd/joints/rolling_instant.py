@@ -16,7 +16,6 @@ from ..nodes.markers import axis, body_components, point, push_axis, push_point
 
 # parameters: radius, plane point, tangents, normal (first body), centre, spin axis (second body); disk if the last is 1
 RADIUS, PLANE, TANGENT1, TANGENT2, NORMAL, CENTRE, SPIN, IS_DISK = 0, 1, 4, 7, 10, 13, 16, 19
-ROLLING_PARAMETERS = 20
 
 
 @kernel

@@ -96,7 +96,7 @@ def tile_row(F: Any, o: Any, ld: Any, i: Any, k0: Any, k1: Any, j: Any, w: Any) 
 
 @kernel(fastmath=MATH)
 def tile_four(F: Any, o: Any, ld: Any, i: Any, k0: Any, k1: Any, j: Any, w: Any) -> None:
-    """The same for rows i, ..., i + 3: sixteen sums stay in registers."""
+    """``tile_row`` for the rows i, ..., i + 3 at once: sixteen sums stay in registers."""
     p = o + i * ld
     q = p + ld
     r = q + ld

@@ -327,7 +327,7 @@ def eliminate(fr: Fronts, F: Any, pivots: Any, x: Any, t: Any) -> None:
 
 @kernel(fastmath=MATH)
 def eliminate_rows(fr: Fronts, F: Any, x: Any, t: Any) -> None:
-    """The same where no rows were swapped."""
+    """``eliminate`` for a front whose rows were not swapped."""
     n, m, ld, o, x0 = U(t[PIVOTS]), U(t[ROWS]), U(t[STRIDE]), U(t[OFFSET]), U(t[FIRST])
     forward(F, x, o, n, ld, x0)
     row = o + n * ld

@@ -7,7 +7,8 @@ SuperLU in the block order, SuperLU in its own order. If all fail, the error nam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,23 +67,12 @@ class BlockSolver:
         self._factors = np.zeros(layout.size_F)
         self._failed = True
         self._norm: float | None = None  # of the matrix, when it is asked for
-        self._epsilon = 0.0  # asked for by the user
-        self._diagonal = np.zeros(0, np.int64)
         self._regularised = False  # the present factors are
 
-    def regularise(self, eps: float = EPSILON, rows: Sequence[int] | np.ndarray | None = None) -> None:
-        """Factor with -eps on the diagonal of these vertices (None: all joints) from now on; eps = 0 ends it.
-
-        Solutions are still those of the matrix in ``F``: at least two refinement steps remove the effect of eps, and
-        of all multipliers that satisfy the equations those of minimum norm remain.
-        """
-        joints = np.flatnonzero(self.layout.is_joint)
-        self._diagonal = self._diagonal_of(joints if rows is None else np.asarray(rows, np.int64).reshape(-1))
-        self._epsilon = eps
-
-    def _diagonal_of(self, vertices: np.ndarray) -> np.ndarray:
-        """Places of the diagonal entries of these vertices in F."""
-        vertices = vertices[self.layout.sizes[vertices] > 0]
+    @cached_property
+    def _joint_diagonal(self) -> np.ndarray:
+        """Places of the diagonal entries of joints in F."""
+        vertices = np.flatnonzero(self.layout.is_joint & (self.layout.sizes > 0))
         offset, stride = self.layout.blocks(vertices, vertices)
         size = self.layout.sizes[vertices]
         step = _spread(np.zeros(len(vertices), np.int64), size)
@@ -93,15 +83,16 @@ class BlockSolver:
         layout = self.layout
         self.scale[:] = joint_scale(layout, self.F)
         self._norm = None
-        self._refactor(self._epsilon, self._diagonal)
+        self._refactor(regularised=False)
         self.ratio, self.redundant = float(self.report[SMALLEST_RATIO]), int(self.report[REPLACED])
         self.weakest = layout.vertex_of(int(self.report[WEAKEST])) if self.report[WEAKEST] >= 0 else -1
         return self
 
-    def _refactor(self, eps: float, diagonal: np.ndarray) -> None:
+    def _refactor(self, regularised: bool) -> None:
         self._factors[:] = self.F
-        self._factors[diagonal] -= eps
-        self._regularised = eps != 0.0
+        if regularised:
+            self._factors[self._joint_diagonal] -= EPSILON
+        self._regularised = regularised
         self.report[THRESHOLD] = SINGULAR
         run = numeric.factor_dense if self.layout.dense else numeric.factor_tree
         run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.report, NOTHING)
@@ -174,17 +165,16 @@ class BlockSolver:
     def regularised_factors(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Factors of the matrix with regularised joints, their pivots and the inverses of these."""
         if not self._regularised:
-            self._refactor(EPSILON, self._diagonal_of(np.flatnonzero(self.layout.is_joint)))
+            self._refactor(regularised=True)
         return self._factors, self.pivots, self.dinv
 
     def _methods(self, suspect: bool) -> Iterator[tuple[str, Callable[[np.ndarray], np.ndarray], int]]:
         """Name, solver and least number of refinement steps of each method, in the order to try them."""
-        joints = np.flatnonzero(self.layout.is_joint)
         if not self._regularised:
             if not suspect:
                 yield "direct", self._own, 0
-            if len(joints):  # these factors then stay, until the matrix is factored anew
-                self._refactor(EPSILON, self._diagonal_of(joints))
+            if self.layout.is_joint.any():  # these factors then stay, until the matrix is factored anew
+                self._refactor(regularised=True)
         if self._regularised and not self._failed:
             yield "regularised", self._own, 2
         from scipy.sparse.linalg import splu

@@ -149,7 +149,7 @@ class Layout:
         return row[use], place[use], vertex[column[use]]
 
     def to_scipy(self, F: np.ndarray) -> Any:
-        """The same as a matrix (scipy.sparse, CSC)."""
+        """The matrix whose entries are in F (scipy.sparse, CSC)."""
         from scipy.sparse import coo_matrix
 
         row, column, value = self.entries(F)

@@ -55,26 +55,8 @@ def clear_frames(f):
 
 
 @kernel
-def largest(x):
-    """The largest magnitude of some numbers; four at a time, which do not wait for each other."""
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    n = x.shape[0]
-    k = 0
-    while k + 4 <= n:
-        a = max(a, abs(x[k]))
-        b = max(b, abs(x[k + 1]))
-        c = max(c, abs(x[k + 2]))
-        d = max(d, abs(x[k + 3]))
-        k += 4
-    while k < n:
-        a = max(a, abs(x[k]))
-        k += 1
-    return max(max(a, b), max(c, d))
-
-
-@kernel
 def largest_four(x):
-    """The same for numbers of kind ``fours``: four of them."""
+    """The largest magnitude of numbers of kind ``fours``: four of them."""
     size = 0.0
     for k in range(x.shape[0]):
         size = larger(size, x[k])

@@ -1,4 +1,4 @@
-"""The same state in the coordinates nearest to others, and increments from there: for states beside each other.
+"""States beside each other: one of them in the coordinates nearest to those of the other, and the increment between.
 
 A rotation has two quaternions, many rotation vectors and many Euler angles. Which of them a node makes of a rotation
 jumps at half a turn, where two states that are next to each other would seem to be far apart.

@@ -180,7 +180,7 @@ def hinge_curvatures(e, zda, zdb):
 
 @kernel
 def wrap_angle(angle):
-    """The same angle in (-pi, pi]."""
+    """The angle in (-pi, pi] that differs from this one by whole turns."""
     return angle - 2.0 * math.pi * math.ceil((angle - math.pi) / (2.0 * math.pi))
 
 

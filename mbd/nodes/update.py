@@ -32,7 +32,7 @@ def _base_quaternion(q1, q2, q3, base):
 
 
 @kernel
-def compose(n, q, t1, t2, t3, out, z, base, stored, scratch):
+def compose(n, q, t1, t2, t3, out, z, base, stored):
     """Rotation coordinates of R(q) exp(theta) in whatever the node stores, and the axes of its frame z."""
     k = n.q0 + n.nx
     if stored == STORED_CAYLEY:
@@ -66,7 +66,7 @@ def compose(n, q, t1, t2, t3, out, z, base, stored, scratch):
 
 
 @kernel
-def update_coordinates(nodes, q, dq, out, z, spin, base, stored, scratch):
+def update_coordinates(nodes, q, dq, out, z, spin, base, stored):
     """out = q o exp(dq) for Lie nodes, q + dq for conventional ones (out may be q itself), and the frames there.
 
     The frames come with the update because they are always needed next, and a composed rotation is known as a
@@ -83,10 +83,10 @@ def update_coordinates(nodes, q, dq, out, z, spin, base, stored, scratch):
                 x1, x2, x3 = q[j] + dq[k], q[j + 1] + dq[k + 1], q[j + 2] + dq[k + 2]
                 out[j], out[j + 1], out[j + 2] = x1, x2, x3
                 k += 3
-                compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored, scratch)
+                compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored)
                 y[0], y[1], y[2] = x1, x2, x3
             else:
-                compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored, scratch)
+                compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, y, base[i], stored)
         else:
             for m in range(n.nv):
                 out[n.q0 + m] = q[n.q0 + m] + dq[n.v0 + m]

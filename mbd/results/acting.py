@@ -66,7 +66,7 @@ def acting(system: System, values: Mapping[str, float]) -> Iterator[None]:
 
 @contextmanager
 def settled(system: System, values: Mapping[str, float]) -> Iterator[None]:
-    """The same, with elements that know the inputs as well, for whoever reads the model."""
+    """``acting`` for whoever reads the model: its elements know the inputs as well, not only the tables."""
     if not values:
         yield
         return

@@ -34,12 +34,12 @@ Array = np.ndarray
 
 EITHER_SIGN = (USER_FORCE, LAW_SPRING, HOLDING)  # frame elements whose work may be positive
 GROSS = 0.1  # of the energy in play: what a run may gain or lose without a reason before a warning says so
-QUADRATURE = 3.0  # times the difference of the two sums: what the work may be wrong by
+QUADRATURE = 3.0  # the work may be wrong by so many times the difference of two sums that approximate it
 QUARTER_TURN = 0.5 * math.pi  # per step: more is too far for methods that approximate rotations
 STEADY = 0.01  # rad by which the axis of a rotation may turn in a step that its exponential takes for steady ...
 STEADY_AXIS = 0.1  # ... and in the whole run: gyroscopic forces add up
-LEFT_OUT = 0.05  # of the steps: more that do without their velocity constraints are not single ones
-INVISIBLE = 1e-9  # of energies and of the model: what a structure at rest moves by
+LEFT_OUT = 0.05  # of the steps may do without their velocity constraints; more are no single events
+INVISIBLE = 1e-9  # of energies, and of the size of the model: smaller motions are those of a structure at rest
 SAMPLES = 200  # records at which a run is looked at when it ends, and at all of them only if these look wrong
 
 
@@ -163,7 +163,7 @@ def warn_of_gross_errors(solution: Solution, step: float, stacklevel: int) -> No
 
 
 def _gross_error(solution: Solution, step: float) -> str:
-    """The first of these that is found, or nothing."""
+    """A sentence on the first number that cannot be right; empty if there is none."""
     method, how = solution.integrator, f"a step of {step:.3g}" if step > 0.0 else "these tolerances"
     balance = energy_balance(solution, SAMPLES)
     if balance is not None and abs(balance.relative) > 0.5 * GROSS:

@@ -24,9 +24,9 @@ from .solution import Solution, named_rows
 TOLERANCE = 1e-12  # of the time of a crossing, beside the length of a step
 PIECES = 8  # into which a step is cut that may hide crossings, or that is too long to be interpolated
 DIP = 0.25  # of the second difference: a parabola dips by at most 1/8 of it between two values
-BENT = 1e-4  # lengths of the model, rad: what accelerations change in a step that is too long
-TURNED = 0.8 * math.pi  # of a body in a step that is too long
-FULFILLED = 2.0  # times the violation of records: more is the error of the interpolation
+BENT = 1e-4  # lengths of the model, rad: a step in which accelerations change more is too long to be interpolated
+TURNED = 0.8 * math.pi  # a step in which a body turns further is too long to be interpolated
+FULFILLED = 2.0  # between records constraints may be violated so many times as much as there: the rest is interpolation
 BESIDE = 1e-3  # of a step: where the slope of a crossing is read
 CORRECTIONS = 3  # of a crossing, from interpolated states to those on the constraints
 HALVINGS = 40  # of the search for the smallest value in a step
@@ -49,9 +49,10 @@ class Quantity(NamedTuple):
 
 
 def crossings(quantity: Quantity, values: Array, part: Solution, first: int, last: int, step: float) -> list[Crossing]:
-    """Those in the steps first, ..., last - 1 between the records of a part of a run, where it has these values.
+    """Arrivals of a quantity at zero between the records of a part of a run, in the steps first, ..., last - 1.
 
-    ``step``: of the method, which may be shorter than the distance of records.
+    ``values`` are those of the quantity at the records. ``step`` is that of the method, which may be shorter than the
+    distance of records.
     """
     found = []
     for k, several in _interesting(part.t, values, first, last):
@@ -189,7 +190,7 @@ class _Step:
         return self.width if self.width - s <= 10.0 * TOLERANCE * self.width else s  # at the record
 
     def _located_on_constraints(self, s: float, a: float, b: float) -> float:
-        """The same where states are brought back to the constraints, from where it is without that."""
+        """Where the sign changes if states are brought back to the constraints; it changes at s if they are not."""
         left, right = max(a, s - BESIDE * self.width), min(b, s + BESIDE * self.width)
         slope = (self.value(right) - self.value(left)) / (right - left)
         best, least = s, math.inf
@@ -205,7 +206,7 @@ class _Step:
 
 
 def _with_pieces(near: Solution, k: int, step: float) -> Solution:
-    """The same records, and those of smaller steps from the record k towards the next one."""
+    """The solution with further records, of smaller steps from the record k towards the next one."""
     rows, t = near.rows(), float(near.t[k])
     piece = (float(near.t[k + 1]) - t) / PIECES
     times, count = t + piece * np.arange(1.0, PIECES), max(1, math.ceil(piece / step * (1.0 - 1e-9)))
@@ -232,7 +233,7 @@ def _with_pieces(near: Solution, k: int, step: float) -> Solution:
 
 
 def _advance_through(run: Any, times: Array, rows: list[Array]) -> bool:
-    """With step-size control, through these times; False if a step failed."""
+    """Advance a run with step-size control through these times; False if a step failed."""
     for k, end in enumerate(times.tolist()):
         while run.t < end:
             t, made = np.zeros(50), [np.zeros((50, x.shape[1])) for x in rows]

@@ -132,7 +132,7 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
 
 
 def _step_of(solution: Solution) -> float:
-    """Of the method; if nobody knows it, what records are apart, of which the last one may be near an event."""
+    """The step of the method; where nobody knows it, the median distance of records: the last one may be an event."""
     step = solution.stats.get("step", 0.0) or solution._numbers_of_state.get("step", 0.0)
     widths = np.diff(solution.t)
     return float(step or np.median(widths[widths > 0.0]))

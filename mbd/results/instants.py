@@ -94,7 +94,7 @@ def solution_at(solution: Solution, t: Any, asked_by: str = "at") -> Instants:
 
 
 def interpolated(solution: Solution, t: Any, asked_by: str) -> Instants:
-    """The same without a word."""
+    """The solution at some times, without a warning where its records do not tell them."""
     times = _checked_times(solution, t)
     system, n = solution.system, len(times)
     q, v = np.zeros((n, system.n_q)), np.zeros((n, system.n_v))

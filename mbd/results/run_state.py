@@ -29,12 +29,12 @@ def belongings(system: System, integrator: Integrator, state: Mapping[str, Any])
 
 
 def _of_model(system: System) -> dict[str, Any]:
-    """The part that follows from the model alone."""
+    """The part of what a state must know that follows from the model alone."""
     return {"identity": system.identity, "fingerprint": fingerprint_of(system.model)}
 
 
 def _beside_model(system: System, integrator: Integrator, state: Mapping[str, Any]) -> dict[str, Any]:
-    """The other part, with the places of that one."""
+    """The part of what a state must know that the model alone does not tell; entries of ``_of_model`` are None."""
     defects = np.zeros(system.n_l), np.zeros(system.n_l)
     with suppress(MbdError):  # the function that ended the run, for instance
         if system.n_l:

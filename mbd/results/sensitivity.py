@@ -161,7 +161,7 @@ class Sensitivities(Mapping[str, Sensitivity]):
 
     @property
     def names(self) -> list[str]:
-        """Of the parameters."""
+        """Names of the parameters."""
         return list(self._of)
 
     def __getitem__(self, parameter: str | Parameter) -> Sensitivity:

@@ -86,13 +86,13 @@ class Reading(NamedTuple):
     column: int | None  # of the coordinates; None: the angle of the joint
 
     def __call__(self, of: Any) -> Any:
-        """Of a solution, or of a simulator at present."""
+        """The angle in a solution, or that of a simulator at present."""
         view = of[self.joint]
         return view.angle if self.column is None else view.coordinates[..., self.column]
 
 
 def readings(system: System) -> dict[str, Reading]:
-    """These angles, by the names under which their turns are counted."""
+    """Angles whose turns are counted, by the names under which they are."""
     found: dict[str, Reading] = {}
     for joint, turning in counting_joints(system):
         named = joint.coordinate in ("angle", "both")

@@ -58,7 +58,7 @@ class JointView:
         return -f + s._observe_general("joint", index, self._b.index)[0]
 
     def _carried_reaction(self, edge: Carried) -> Array:
-        """The same for a joint that carries a body: the wrench that holds what it carries.
+        """The wrench with which a joint that carries a body holds what it carries.
 
         Forces of springs and motors along the joint's own coordinates are not part of it.
         """
@@ -236,7 +236,7 @@ class ForceView:
         return self._observe(self.element.reported or self.element.bodies[-1])
 
     def _observe(self, body: Body) -> tuple[Array, Array]:
-        """The same of one of the bodies."""
+        """Frame forces on one of the bodies of the element, and the columns of ``observe``, summed over rows."""
         s, table, node = self.solution, self.solution.system.tables.forces, self.solution.system.node_index(body)
         f, out = np.zeros((len(s), 12)), np.zeros((len(s), observe.FORCE_COLUMNS))
         for i in self._rows:

@@ -80,7 +80,7 @@ def noted_turns(known: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def turns_of(state: dict[str, Any]) -> dict[str, Any]:
-    """The same of a state, which loses them: a method knows nothing of them."""
+    """Take angles with their turns, and quaternions, out of a state: the method, which gets the rest, knows none."""
     known: dict[str, Any] = {}
     for of in ("angle", "quaternion"):
         known |= zip(state.pop(f"{of}_names", ()), state.pop(f"{of}s", ()), strict=True)

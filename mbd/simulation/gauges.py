@@ -14,7 +14,7 @@ from ..compiled.bound import bound
 from ..forces.kinds import AXIS_SPRING, TORSION_SPRING
 from ..joints import Joint
 from ..joints.rotor_hinge import RotorHinge
-from ..results.solution import table_of_spring
+from ..results.observing import table_of_spring
 from ..system import observe
 from ..system.tables import FLAG_TREE
 

@@ -108,7 +108,7 @@ class Neighbours:
         self._back = {}
 
     def _set_beside(self, name: str, x: float, value: float) -> None:
-        """The same of a value beside x, which the model has to take as well."""
+        """A parameter at a value beside its own one, x; where the model refuses it, the error says why it is needed."""
         try:
             self._set(name, value)
         except ModelError as error:

@@ -14,7 +14,8 @@ from ..joints import Joint
 from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import free_motions
 from ..results.acting import acting
-from ..results.solution import Solution, named_rows, table_of_spring
+from ..results.observing import table_of_spring
+from ..results.solution import Solution, named_rows
 from ..results.turns import whole_turns
 from ..results.views import JointView
 from ..system import observe

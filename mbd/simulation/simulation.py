@@ -15,7 +15,7 @@ from ..compiled.interrupts import Interrupts
 from ..elements.arguments import FilePath, Held
 from ..elements.values import Parameter
 from ..errors import MbdError, ModelError
-from ..integrators.base import Integrator, Run
+from ..integrators.base import Array, Integrator, Run
 from ..integrators.user import PythonIntegrator
 from ..io.notes import note
 from ..io.progress import Progress
@@ -138,7 +138,7 @@ def run_simulation(
     events: Event | Iterable[Event] = (), progress: bool | None = None, interrupts: Interrupts | None = None,
     prepared: Prepared | None = None, store: FilePath | None = None, choice: Any = None,
 ) -> tuple[Any, float]:  # fmt: skip
-    """The same without a warning of numbers that contradict each other; with the step that was used, 0 if it varied."""
+    """(solution, step that was used, 0 if it varied): all of ``simulate`` but its warning of gross errors."""
     interrupts = Interrupts() if interrupts is None else interrupts
     integrator = checked_integrator(integrator)
     check_times("simulate", step, output_step, t_end=t_end, t_start=t_start)
@@ -256,28 +256,14 @@ def _check_whole_steps(duration: float, step: float) -> None:
 def _run_fixed(
     record: Recording, run: Run, t_start: float, t_end: float, step: float, output_step: float | None, bar: Progress
 ) -> None:
+    """Make all steps, some at a time; every so-manyth is written to rows that are there from the start."""
     count = round((t_end - t_start) / step)
     every = steps_between_records("simulate", step, output_step)
     index, origin = run.index, run.origin
-    total_rows = (index + count) // every - index // every
-    last_extra = (index + count) % every != 0
-    widths = [len(row) for row in run.row()]
+    last_extra = (index + count) % every != 0  # the end lies between two records
     first = len(record.blocks)  # the initial record
-    size = first + total_rows + last_extra
-    if record.chooser is not None:
-        if record.chooser.store is None:
-            check_room(size, record.chooser.numbers, "simulate", "record less often, or less: output_step=, record=")
-        else:
-            record.check_disk(size)
-        size = min(size, max(2, CHOSEN_FROM // (1 + sum(widths)))) + 1
-        times, arrays = blank_rows(size, widths)
-    elif record.store is None:
-        remedy = f"record less often: output_step= (now {every * step:g} s), or write to disk: store="
-        check_room(size, 1 + sum(widths), "simulate", remedy)
-        times, arrays = blank_rows(size, widths)
-    else:
-        record.check_disk(size)
-        times, arrays = record.store.rows(size)
+    size = first + (index + count) // every - index // every + last_extra
+    times, arrays = _rows_of_run(record, [len(row) for row in run.row()], size, every * step)
     for t, initial in record.blocks:
         times[:1] = t
         for array, row in zip(arrays, initial, strict=True):
@@ -288,35 +274,31 @@ def _run_fixed(
         while done < count:
             todo = min(chunk, count - done)
             if record.chooser is not None:
-                if rows >= size - 1:
+                if rows >= len(times) - 1:
                     record.chooser.take(times[:rows], [x[:rows] for x in arrays])
                     rows = 0
-                todo = min(todo, (size - 1 - rows) * every)
+                todo = min(todo, (len(times) - 1 - rows) * every)
             clock = time.perf_counter()
             if record.watch is None:
                 made, steps = run.advance(todo, every, [a[rows:] for a in arrays]), None
             else:  # events look at every step
-                todo = min(todo, max(1, WATCHED // sum(widths)))
-                steps = [np.zeros((todo, n)) for n in widths]
-                made = run.advance(todo, 1, steps)
+                todo, made, steps = _every_step(run, todo)
             first_number = (index + done) // every + 1
             new = (index + done + made) // every + 1 - first_number
             numbers = np.arange(first_number, first_number + new)
             times[rows : rows + new] = origin + run.step * every * numbers
-            stops = False
             if steps is not None:
                 number = index + done + 1 + np.arange(made)
                 recorded, t = number % every == 0, origin + run.step * number
                 t[recorded] = times[rows : rows + new]
                 for array, values in zip(arrays, steps, strict=True):
-                    array[rows : rows + new] = values[:made][recorded]
+                    array[rows : rows + new] = values[recorded]
                 if done + made == count:
                     t[made - 1 :] = t_end
             scanned, rows, done = rows, rows + new, done + made
             if made == todo and record.has_functions:
                 record.check_functions(times[scanned:rows], [a[scanned:rows] for a in arrays])
-            if steps is not None:
-                stops = record.happened(t, [x[:made] for x in steps])
+            stops = steps is not None and record.happened(t, steps)
             if stops or made < todo:
                 break
             if record.store is not None:
@@ -337,6 +319,31 @@ def _run_fixed(
     record.finish()
 
 
+def _rows_of_run(record: Recording, widths: list[int], size: int, spacing: float) -> tuple[Array, list[Array]]:
+    """Times and rows for so many records, in memory or in a folder; of chosen quantities for fewer, used in turns."""
+    if record.chooser is not None:
+        if record.chooser.store is None:
+            check_room(size, record.chooser.numbers, "simulate", "record less often, or less: output_step=, record=")
+        else:
+            record.check_disk(size)
+        return blank_rows(min(size, max(2, CHOSEN_FROM // (1 + sum(widths)))) + 1, widths)
+    if record.store is not None:
+        record.check_disk(size)
+        return record.store.rows(size)
+    remedy = f"record less often: output_step= (now {spacing:g} s), or write to disk: store="
+    check_room(size, 1 + sum(widths), "simulate", remedy)
+    return blank_rows(size, widths)
+
+
+def _every_step(run: Run, count: int) -> tuple[int, int, list[Array]]:
+    """(steps tried, steps made, rows of all that were made): so many, or as many as there is a buffer for."""
+    widths = [len(row) for row in run.row()]
+    count = min(count, max(1, WATCHED // sum(widths)))
+    steps = [np.zeros((count, n)) for n in widths]
+    made = run.advance(count, 1, steps)
+    return count, made, [x[:made] for x in steps]
+
+
 def _first_chunk(record: Recording) -> int:
     """Steps after which it is known how long they take; plain Python may be slow, and Ctrl-C has to wait."""
     python = isinstance(record.integrator, PythonIntegrator) or record.system.has_plain_functions
@@ -344,11 +351,13 @@ def _first_chunk(record: Recording) -> int:
 
 
 def _next_chunk(steps: int, seconds: float) -> int:
+    """Steps that take about ``CHUNK_SECONDS``, judged by the last ones and how long they took."""
     wanted = steps * CHUNK_SECONDS / max(seconds, 1e-6)
     return int(min(max(1.0, wanted, 0.1 * steps), 10.0 * steps))
 
 
 def _run_adaptive(record: Recording, run: Any, t_end: float, output_step: float | None, bar: Progress) -> None:
+    """Let the method choose its steps up to the end; nobody knows how many records there will be."""
     widths = [len(row) for row in run.row()]
     numbers, rows, used, room = 1 + sum(widths), _first_chunk(record), 0.0, math.inf
     most = 10000 if record.watch is None else max(FIRST_CHUNK, WATCHED_RECORDS // numbers)

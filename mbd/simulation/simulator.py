@@ -259,7 +259,7 @@ class Simulator(Stepping):
         return self._at_present()
 
     def _at_present(self) -> Present:
-        """The same for a look at it that is over before the next step."""
+        """``now``, for a look that is over before the next step: later steps need not be shown to it."""
         index, t = self._run.index, self.t
         assert self._now is not None
         if self._shown != (index, t):

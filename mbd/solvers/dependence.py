@@ -110,7 +110,7 @@ def loops_of(model: Model) -> list[list[int]]:
 
 
 def _from_first(loop: list[int]) -> list[int]:
-    """The same loop, begun at the joint that was added first and in the direction of the earlier neighbour."""
+    """A loop as it is told: from the joint that was added first, in the direction of its earlier neighbour."""
     k = loop.index(min(loop))
     turned = loop[k:] + loop[:k]
     return turned if len(turned) < 3 or turned[1] <= turned[-1] else [turned[0], *turned[:0:-1]]

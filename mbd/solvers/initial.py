@@ -84,12 +84,12 @@ def consistent_start(
     t = check_number(t, "consistent_start", "t")
     given = system.initial_state() if q is None or v is None else (q, v)
     q0, v0 = system._q(given[0] if q is None else q).copy(), system._v(given[1] if v is None else v).copy()
-    for name, asked, x in (("q", q, q0), ("v", v, v0)):  # those of nodes are numbers
+    for name, asked, x in (("q", q, q0), ("v", v, v0)):  # nodes have checked theirs
         if asked is not None and not np.isfinite(x).all():
             raise ModelError(f"consistent_start: {name}[{np.isfinite(x).argmin()}] is not finite; expected numbers")
     if system.assembly.tree is not None:
         return _start_of_joints(system, q, v, q0, v0, t, fixed, tolerance)
-    if not system.assembly.callbacks:  # as most models start
+    if not system.assembly.callbacks:  # nearly all models: one compiled call tells whether they are consistent
         g, rate = np.zeros(system.n_l), np.zeros(system.n_l)
         if is_consistent(system.tables, system.work, t, q0, v0, tolerance, g, rate):
             check_branches(system, q0, t)
@@ -375,13 +375,13 @@ class StartSolver:
 
 
 class _Regular:
-    """Independent constraints and nothing fixed: the block solver."""
+    """The linearised problem with independent constraints and nothing fixed, for the block solver."""
 
     def __init__(self, tables: Tables, blocks: BlockSolver, truncated: Callable[[], _Truncated]) -> None:
         self.tables, self.blocks, self.truncated = tables, blocks, truncated
 
     def step(self, g: Array, damping: float) -> tuple[Array, float | None]:
-        """(d, slope), see below; no slope where B d = -g."""
+        """(d, slope) as ``_Truncated.step``; the slope is None where B d = -g."""
         b = np.zeros(self.blocks.layout.n)
         b[self.tables.xl] = -g
         try:
@@ -430,7 +430,7 @@ class _Truncated:
         return solve_triangular(self.root.T, -self.vt.T @ (inverse * (self.u.T @ g)), lower=False)
 
     def _sparse(self, g: Array, mu: float) -> Array:
-        """In the order of the block solver; quasi-definite, so that no pivoting is needed."""
+        """d of large models: the regularised matrix is quasi-definite and needs no pivots, in the order given."""
         from scipy.sparse import bmat, diags
         from scipy.sparse.linalg import splu
 

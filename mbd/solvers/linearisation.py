@@ -159,7 +159,7 @@ def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) 
 
 
 def _in_joint_coordinates(model: Model, own: System, q: Array, v: Array, t: float) -> Linearisation:
-    """The same where all coordinates are angles and displacements of joints: without loops xi are these themselves."""
+    """The linearisation where all coordinates are angles and displacements of joints: without loops xi are these."""
     here = _terms(own, q, v, t, _joint_motions)
     _check_steady(own, q, v, t, here, here.N)
     P = _rate_part(own, q, v, t, here.B, here.N)

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from ..bodies import Body, Generalized, PointMass, RigidBody
+from ..bodies import PointMass, RigidBody
 from ..bodies.checks import INERTIA_TOLERANCE
 from ..bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Ellipsoid, Shape, Sphere
-from ..forces import ForceElement, JointLimit
+from ..forces import JointLimit
 from ..forces.springs import Spring
 from ..model import Model
 from .words import number
@@ -176,12 +176,3 @@ def _ratios(bodies: list[RigidBody | PointMass]) -> list[str]:
         f"body '{heavy.name}' ({number(heavy.mass)} kg) is {number(heavy.mass / light.mass)} times as heavy as body "
         f"'{light.name}' ({number(light.mass)} kg); is one of them in other units?"
     ]
-
-
-def untouched(model: Model) -> list[Body]:
-    """Bodies on which neither a joint nor a force acts."""
-    touched = {id(body) for joint in model.joints for body in joint.bodies}
-    for force in model.forces:
-        assert isinstance(force, ForceElement)
-        touched |= {id(body) for body in force.bodies}
-    return [b for b in model.bodies if id(b) not in touched and not isinstance(b, Generalized)]

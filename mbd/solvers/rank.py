@@ -24,7 +24,7 @@ from .start_report import Rows
 Array = np.ndarray
 
 RANK_TOLERANCE = 1e-8  # of singular values, relative to the largest
-CLEAR = 1e-4  # of the same: where none is smaller nothing has to be scaled
+CLEAR = 1e-4  # of singular values, relative to the largest: where none is smaller nothing has to be scaled
 EQUILIBRATIONS = 20  # passes over rows and columns, each of which takes the root of what is left
 NOISE = 1e-14  # entries of a body beside its largest that are round-off
 NEIGHBOUR = 0.05  # rad, or lengths of the system: how far neighbours are
@@ -119,11 +119,6 @@ class Equations:
         holonomic[self.system.tables.nonholonomic] = False
         _, s, vt = np.linalg.svd(self.matrix[holonomic], full_matrices=True)
         return vt[int(np.sum(s > RANK_TOLERANCE * s.max(initial=1e-300))) :].T
-
-    @property
-    def stresses(self) -> Array:
-        """Columns span the multipliers that are in equilibrium without a load (scaled like the rows)."""
-        return self.svd[0][:, self.rank :]
 
     def increment(self, motion: Array) -> Array:
         """A motion as increment of the system's coordinates."""
@@ -223,7 +218,7 @@ def mobility(system: System, q: Array, t: float = 0.0) -> Mobility:
         except (AssemblyError, ModelError):
             continue
         reached.append(motions.T @ here.displacement(near.q) / np.linalg.norm(motion))
-        if np.linalg.norm(reached[-1]) < 0.05:  # it fell back
+        if np.linalg.norm(reached[-1]) < 0.05:  # the way to a consistent position led back
             continue
         equations = Equations(system, near.q, t)
         if equations.rank > generic.rank:
@@ -231,7 +226,7 @@ def mobility(system: System, q: Array, t: float = 0.0) -> Mobility:
     finite = here.matrix.shape[1] - generic.rank
     if not reached:
         return Mobility(here, generic, finite)
-    kept = float(np.mean(np.sum(np.square(reached), axis=1)))  # of random motions: the share of finite ones
+    kept = float(np.mean(np.sum(np.square(reached), axis=1)))  # of random motions the part that is finite
     if freedom <= COUNTED or kept < 0.5:  # motions that were undone lead nowhere
         sizes = np.linalg.svd(np.array(reached), compute_uv=False)
         lasting = int(np.sum(sizes > 0.05))

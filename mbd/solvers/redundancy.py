@@ -36,14 +36,14 @@ Array = np.ndarray
 
 REGULARISATION = 1e-8  # of the multiplier block if constraints are redundant, times a typical 1 / mass
 CONFLICT = 1e-4  # remaining constraint accelerations beside the given ones that count as a contradiction
-NOISE = 1e-6  # of the accelerations that loads would cause alone: what remains of them is no contradiction
+NOISE = 1e-6  # of the accelerations that loads alone would cause: constraints may miss so much without contradiction
 LARGE = 3000  # velocities
 CLEARLY_REGULAR = 1e-6  # smallest pivot ratio: what rounding leaves of a pivot is less, in any units
 UNBALANCED = 1e-6  # of the load: what is left of it in a direction that nothing resists
 INVERSE_ITERATIONS = 3
 NO_PART = 1e-7  # of the largest multiplier: less is none
 CANCELLED = 1e-9  # of the terms of a sum that is zero
-CORRECTIONS, CLOSED = 12, 1e-10  # of a motion beyond the first instant: most of them, and remaining gaps
+CORRECTIONS, CLOSED = 12, 1e-10  # to follow a motion beyond its first instant: most corrections, gaps that may remain
 SINGULAR_START = "the start is a singular configuration"
 MOVABLE = 1e-13  # least inertia of a joint beside the sizes of the terms that it is made of
 DENSE, RANK = 200, 1e-10  # velocities up to which free motions are looked at one by one; singular values that are zero

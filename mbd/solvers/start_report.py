@@ -146,7 +146,7 @@ class StartReport:
 
     @classmethod
     def unchanged(cls, rows: Callable[[], Rows], g: Array, rate: Array) -> StartReport:
-        """Of a state that was consistent; its misses are put under their names when somebody asks for them."""
+        """The report of a start that was consistent; misses are put under their names when somebody asks for them."""
         made = cls()
         for name in MISSES:
             del vars(made)[name]
@@ -159,7 +159,7 @@ class StartReport:
         return vars(self.settled())[name]
 
     def settled(self) -> Self:
-        """The same with all misses under their names."""
+        """The report with all misses under their names, found now if nobody has asked for them yet."""
         found = vars(self).pop("_rows", None)
         if found is not None:
             find_rows, g, rate = found

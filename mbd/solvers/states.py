@@ -70,7 +70,7 @@ def model_at(solution: Solution, index: int = -1) -> Model:
         counted = zip(turn_names(system), system.assembly.turned, solution.turns[index], strict=False)
         for name, joint, angle in counted:
             if isinstance(joint, RotorHinge):
-                continue  # which follows another joint
+                continue  # a rotor follows the joint of its motor
             if joint is not None:
                 if abs(angle - joint.branch) > np.pi:
                     model[joint.name].branch = float(angle)  # turns are counted on

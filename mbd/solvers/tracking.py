@@ -54,7 +54,7 @@ class _Dense:
 
 
 class _Sparse:
-    """The same for large models, by block elimination; singular positions are not looked for."""
+    """Newton steps of large models, by block elimination; singular positions are not looked for."""
 
     ratio = 1.0
 

@@ -402,7 +402,7 @@ def _process_count(plan: _Plan, processes: int | None) -> int:
 
 
 def _with_orders(cells: list[Cell]) -> list[Cell]:
-    """The same cells with the observed order against the next larger step."""
+    """The cells, each with its observed order against the next larger step."""
     done = []
     for k, cell in enumerate(cells):
         before = cells[k - 1] if k else cell

@@ -294,7 +294,7 @@ def _held_by_ours(value: Any) -> list[tuple[str, Any]]:
     from .model_builds import as_build
 
     if isinstance(value, Model):
-        build = as_build("sweep", value)
+        build = as_build(value)
         return [("", build.numbers), *((f".{name_of(f)}", f) for f in build.functions)]
     if isinstance(value, Solution):
         return [(".t", value.t), (".q", value.q), (".v", value.v)]

@@ -74,7 +74,7 @@ class ModelBuild:
         assemble(self.model).parameters(list(names))
 
 
-def as_build(who: str, build: Any) -> Any:
+def as_build(build: Any) -> Any:
     """A function that builds models, or a model with parameters in its place."""
     if not isinstance(build, Model):
         return build

@@ -107,7 +107,7 @@ def rerun(
 
 
 def _recipe(about: dict[str, Any], known: Recipe | None, build: Any, simulate: Any) -> Recipe:
-    build = as_build("rerun", build)
+    build = as_build(build)
     if build is None:
         build = known.build if known is not None else _found(about["build"], "build")
     if simulate is None and known is not None:

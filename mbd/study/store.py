@@ -111,7 +111,7 @@ class Reader:
 
 
 class Memory:
-    """The same interface for results that are kept in this process only."""
+    """The interface of ``Store`` for results that are kept in this process only."""
 
     path = None
 

@@ -140,7 +140,7 @@ def make_recipe(
     who: str, build: Any, simulate: Any, outputs: Any, seed: int, timeout: float | None, common: bool = False
 ) -> Recipe:
     """What people give, checked."""
-    build = as_build(who, build)
+    build = as_build(build)
     if not callable(build):
         raise ModelError(
             f"{who}: build is {build!r}; expected a function that makes a model from parameters, or a model with them"

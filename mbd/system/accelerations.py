@@ -81,11 +81,11 @@ def accelerations(s, w, q, v, zero, vd, lam):
 
 @kernel
 def accelerations_here(s, w, q, v, zero, vd, lam):
-    """The same where ``advance`` has just moved the frames to q."""
+    """``accelerations`` where ``advance`` has just moved the frames to q."""
     index_one(s, w, q, v, zero, vd, lam, MOVED)
 
 
 @kernel
 def accelerations_again(s, w, q, v, zero, vd, lam):
-    """The same with other velocities than in the call before."""
+    """``accelerations`` at the q of the call before, with other velocities: its factors serve again."""
     index_one(s, w, q, v, zero, vd, lam, MOVED_AND_FACTORED)

@@ -116,15 +116,15 @@ class Assembly:
     n_l: int
     n_values: int
     turns: list[float]  # counted angles: what each of them is nearest to at the start
-    turned: list[Any]  # and the joint that shows it, or None
+    turned: list[Any]  # for each counted angle the joint that shows it, or None
     user_size: int
     buffer_size: int  # width of the buffers of frame elements
     largest: int  # velocities and internal constraints of a node
     length: float  # characteristic length of the model
-    tree: JointTree | None  # of a model in joint coordinates
-    inner: Tables | None  # its tables of elements
+    tree: JointTree | None  # None in absolute coordinates
+    inner: Tables | None  # with a tree: the elements, on bodies in absolute coordinates
     size_F: int  # numbers of the matrix, or of the factors along the tree
-    inner_sizes: tuple[int, int, int]  # their coordinates, velocities, and numbers in blocks
+    inner_sizes: tuple[int, int, int]  # coordinates and velocities of the inner tables, and numbers in their blocks
 
     def __copy__(self) -> Assembly:
         own = object.__new__(type(self))

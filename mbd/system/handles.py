@@ -60,8 +60,8 @@ class ParameterHandle:
         known(model, model._parameters, name)
         raise AssertionError
 
-    def _present(self, path: tuple[str, tuple[str, ...]], system: System | None = None) -> Any:
-        target, attribute = _target((system or self.system).model, path)
+    def _present(self, path: tuple[str, tuple[str, ...]]) -> Any:
+        target, attribute = _target(self.system.model, path)
         try:
             return getattr(target, attribute)
         except AttributeError as error:

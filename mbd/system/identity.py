@@ -237,14 +237,14 @@ def functions_in(x: Any) -> list[Any]:
 
 
 def _digest(words: Iterable[bytes]) -> str:
-    """Of words and their lengths, so that no two sequences run together."""
+    """Digest of words and of their lengths, without which other words could run together to the same bytes."""
     parts = list(words)
     lengths = np.array([*map(len, parts)], dtype="<i8").tobytes()
     return hashlib.blake2b(b"".join((lengths, *parts)), digest_size=16).hexdigest()
 
 
 def _named(names: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
-    """Names in their order, and as words."""
+    """Sorted names, each with the word that stands for it."""
     return tuple((name, name.encode()) for name in sorted(names))
 
 
@@ -310,7 +310,7 @@ def _add_function(x: Any, functions: list[Any], words: list[bytes]) -> None:
 
 @functools.cache
 def _manner(kind: type) -> Callable[[Any, list[Any], list[bytes]], None]:
-    """How words are made of values of a class."""
+    """The function that makes words of values of a class."""
     if issubclass(kind, bool | int | float | complex | str | np.number | np.bool_):
         return _add_number
     if issubclass(kind, Body | Joint | ForceElement):

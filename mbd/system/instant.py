@@ -94,7 +94,7 @@ def update(s, w, q, dq, out, stored):
     if s.flags[FLAG_TREE] != 0:
         tree_update(s, w, q, dq, out, stored)
         return
-    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored, w.rotation)
+    update_coordinates(s.nodes, q, dq, out, w.z, w.spin, w.base, stored)
 
 
 @kernel(kinds=(Tables, Work, coordinates, velocity, coordinates))
@@ -105,7 +105,7 @@ def advance(s, w, q, dq, out):
 
 @kernel
 def look_ahead(s, w, q, dq, out):
-    """The same for an evaluation within a step: rotations of Lie nodes are not written to out, their frames are."""
+    """``advance`` for an evaluation within a step: rotations of Lie nodes are not written to out, frames are made."""
     update(s, w, q, dq, out, 0)
 
 

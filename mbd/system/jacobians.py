@@ -16,12 +16,12 @@ from .tables import Tables
 
 if TYPE_CHECKING:
     from ..bodies import Body
-    from .system import System
+    from .evaluation import Evaluation
 
 Array = np.ndarray
 
 
-def bare_tables(system: System, gravity: Any = (0.0, 0.0, 0.0)) -> Tables:
+def bare_tables(system: Evaluation, gravity: Any = (0.0, 0.0, 0.0)) -> Tables:
     """The tables without force elements, and with another gravity; constraints stay."""
     s, tree = system.tables, cast(Any, system.tables.tree)
     changes: dict[str, Any] = {"gravity": np.array(gravity, dtype=float), **_without_forces(s)}
@@ -39,7 +39,7 @@ def _without_forces(s: Tables) -> dict[str, Any]:
     return {"forces": s.forces[:0], "frame_elements": constraining}
 
 
-def gravity_forces(system: System, q: Array) -> Array:
+def gravity_forces(system: Evaluation, q: Array) -> Array:
     """Generalised forces that balance gravity alone at rest."""
     s, w = bare_tables(system, system.tables.gravity), system.work
     zero = np.zeros(system.n_v)
@@ -49,7 +49,7 @@ def gravity_forces(system: System, q: Array) -> Array:
 
 
 def joint_wrenches(
-    system: System, q: Array, v: Array, vd: Array, lam: Array | None, t: float
+    system: Evaluation, q: Array, v: Array, vd: Array, lam: Array | None, t: float
 ) -> dict[str, tuple[Array, Array]]:
     """Force, and torque about the joint's point, of each joint that carries a body on its second body, world axes."""
     system.residual(q, v, vd, lam, t)
@@ -61,7 +61,7 @@ def joint_wrenches(
     return found
 
 
-def _wrench(system: System, edge: Carried) -> tuple[Array, Array]:
+def _wrench(system: Evaluation, edge: Carried) -> tuple[Array, Array]:
     i = system.node_index(edge.body)
     z, w = system.work.z[i], system.work.tree.wrench[i]
     joint: Any = edge.joint
@@ -73,7 +73,7 @@ def _wrench(system: System, edge: Carried) -> tuple[Array, Array]:
     return force, sign * w[:3] + np.cross(z[:3] - point, force)
 
 
-def _frame_columns(system: System, i: int, q: Array) -> Array:
+def _frame_columns(system: Evaluation, i: int, q: Array) -> Array:
     """(n_v, 12): velocity of the frame of node i per unit of each velocity; moves the frames to q."""
     s, w = system.tables, system.work
     instant.frames(s, w, q)
@@ -91,7 +91,7 @@ def _crossed(axes: Array, rates: Array) -> Array:
     return 0.5 * np.cross(axes, rates.reshape(-1, 3, 3)).sum(axis=1)
 
 
-def jacobian(system: System, body: Body | str, point: Any, q: Array) -> Array:
+def jacobian(system: Evaluation, body: Body | str, point: Any, q: Array) -> Array:
     """(6, n_v): velocity of a body-fixed point and angular velocity, world axes, per unit of each velocity."""
     i = system.node_index(body)
     local = check_vector(point, body, "point")
@@ -101,7 +101,7 @@ def jacobian(system: System, body: Body | str, point: Any, q: Array) -> Array:
     return np.concatenate((velocity, _crossed(axes, columns[:, 3:])), axis=1).T.copy()
 
 
-def jacobian_rate(system: System, body: Body | str, point: Any, q: Array, v: Array) -> Array:
+def jacobian_rate(system: Evaluation, body: Body | str, point: Any, q: Array, v: Array) -> Array:
     """Its time derivative for the velocities v.
 
     Accelerations of a frame at zero accelerations of the coordinates are a quadratic form of the velocities, whose

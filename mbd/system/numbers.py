@@ -37,7 +37,7 @@ def numbers_of(table: Any) -> np.ndarray:
 
 
 def words_of(table: Any) -> np.ndarray:
-    """The same words as integers."""
+    """All words of a table of records as integers, row by row, in place."""
     return table.view(np.int64, np.ndarray).reshape(len(table), table.dtype.itemsize // 8)  # type: ignore[no-any-return]
 
 
@@ -66,7 +66,7 @@ def packed_integers(rows: list[Any]) -> np.ndarray:
 
 
 def packed_numbers(rows: list[Numbers]) -> np.ndarray:
-    """The same of numbers."""
+    """Rows of numbers as an array, see ``packed_integers``."""
     return _packed(rows, "d", np.float64)
 
 
@@ -141,7 +141,7 @@ def primitive_numbers(p: Any, joint: Any) -> tuple[int, Numbers]:
 
 
 def sum_numbers(p: CoordinateSum) -> list[tuple[int, Numbers]]:
-    """The same for each term of a sum of joint coordinates."""
+    """Kind and numbers of each term of a sum of joint coordinates."""
     found: list[tuple[int, Numbers]] = []
     for k, term in enumerate(p.terms):
         joint, value = term.joint, p.value if k == 0 else 0.0
@@ -191,7 +191,7 @@ def _longest(table, arm, extent):
 
 @kernel(kinds=(Tables, real, real))
 def _write_lengths(s, arm, extent):
-    """The same lengths, where bodies alone have these."""
+    """Write typical lengths: those of bodies (arm, extent), or more where points of joints are further away."""
     arm, extent = _longest(s.primitives, arm, extent)
     arm, extent = _longest(s.couplings, arm, extent)
     if arm == 0.0:

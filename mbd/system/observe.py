@@ -414,7 +414,7 @@ def observe_totals(s, w, times, q, v, lam, values, turns, out):
     }
 )  # fmt: skip
 def observe_balance(s, w, chosen, times, q, v, lam, values, turns, out):
-    """The same at chosen records without momenta and errors (zero), which an energy balance does not look at.
+    """Totals at chosen records; momenta and errors are zero, which an energy balance does not look at.
 
     No multipliers are needed where no constraint depends on time.
     """

@@ -47,7 +47,7 @@ def begin_step(w, z0, z1, zm, h):
 
 @kernel
 def _between(w, z0, z1, h):
-    """The same for averages that nobody has computed."""
+    """Compute averaged frames and their secant, and put them where elements look for frames and velocities."""
     w.time[1] = h
     for i in range(z0.shape[0]):
         for m in range(12):
@@ -83,7 +83,7 @@ def slips_over_step(s, w, into):
 
 @entry(Tables, Work, matrix, matrix, real, vector, when=_rolls)
 def slips_between(s, w, z0, z1, h, into):
-    """The same of a step from the frames z0 to z1, neither of which is w.z, for methods with forces at an instant."""
+    """How far a step from the frames z0 to z1 slips, neither of which is w.z: for methods with forces at an instant."""
     _between(w, z0, z1, h)
     slips_over_step(s, w, into)
     w.time[1] = 0.0
@@ -91,7 +91,7 @@ def slips_between(s, w, z0, z1, h, into):
 
 @entry(Tables, Work, matrix, vector, matrix, real, vector, when=_rolls)
 def slip_rows_between(s, w, z0, q1, z1, h, into):
-    """Their derivatives along increments of the end (q1, z1); those of a step that rests are rows of velocities."""
+    """Derivatives of slips along increments of the end (q1, z1); those of a step at rest are rows of velocities."""
     _between(w, z0, z1, h)
     for k in range(s.frame_elements.shape[0]):
         if s.frame_elements[k].kind == ROLLING:

@@ -17,8 +17,8 @@ OF_ALL = ("parameters", "gravity", "constants")  # which tables of the elements 
 OF_ELEMENTS = ("nodes", "primitives", "forces", "couplings", "frame_elements", "flags")
 OF_TREES = ("carried", "inertia")
 OF_CONSTRAINTS = ("primitives", "couplings", "frame_elements", "carried")
-LEFT_OUT = ("flags", "parameters")  # of the numbers: those that are none; typical lengths, and the time
-POSES = ("position", "rotation", "velocity", "angular_velocity")  # of nodes of points and rigid bodies
+LEFT_OUT = ("flags", "parameters")  # of ``numbers``: flags are none, and parameters are typical lengths and the time
+POSES = ("position", "rotation", "velocity", "angular_velocity")  # attributes of the nodes of points and rigid bodies
 
 
 class Snapshots:
@@ -42,11 +42,11 @@ class Snapshots:
 
     @property
     def parts(self) -> list[_Arrays]:
-        """All that may differ."""
+        """Groups of arrays that parameters may change."""
         return [x for x in (self._all, self._own, self._inner, self._tree) if x is not None]
 
     def numbers(self) -> np.ndarray:
-        """All that may differ as one row."""
+        """All numbers that parameters may change, as one row."""
         return np.concatenate(
             [words for part in self.parts for name, _, words, _ in part.arrays if name not in LEFT_OUT]
         ).view(np.float64)
@@ -90,11 +90,11 @@ class _Arrays:
         self.arrays = [(name, x, _words(x), _words(y).tobytes()) for name, x, y in found if len(x)]
 
     def differ(self, names: tuple[str, ...]) -> bool:
-        """Whether one of these does."""
+        """Whether one of the arrays of these names is not what the other record had when this was made."""
         return any(name in names and words.tobytes() != bits for name, _, words, bits in self.arrays)
 
     def differing(self) -> dict[str, Any]:
-        """Copies of those that do."""
+        """Copies of the arrays that are not what the other record had."""
         return {name: _copy(x, words) for name, x, words, bits in self.arrays if words.tobytes() != bits}
 
 

@@ -103,7 +103,7 @@ class Placed:
 
     @classmethod
     def of(cls, elements: Elements) -> Placed:
-        """A copy."""
+        """Copies of the integers of the tables of a model."""
         return cls([table.copy() for table in elements.integers], list(elements.members))
 
 
@@ -117,7 +117,7 @@ class Structure:
     xl: Array
     classes: dict[str, Array]
     flags: Array
-    """As far as they follow from the structure."""
+    """Flags of the tables, as far as they follow from the structure."""
     shared: Array | None
     """Which primitives share an equation with others, if some do."""
     buffer_size: int

@@ -88,7 +88,7 @@ CARRIED_NUMBERS = CARRIED.names[9:44] if CARRIED.names is not None else ()
 
 
 def carried_numbers(edge: Carried) -> tuple[float, ...]:
-    """The same as numbers."""
+    """``CARRIED_NUMBERS`` of one carried body: what of its record may change with parameters."""
     return *_motion_record(edge)[-2:], *_geometry(edge)[:-1]
 
 
@@ -247,7 +247,7 @@ class Projector:
         return np.array(sorted(found), dtype=np.int64).reshape(-1, 2)
 
     def tables_of_paths(self) -> tuple[Array, Array, Array]:
-        """The same where no matrix is assembled."""
+        """What ``tables`` returns where no matrix is assembled: nothing to project."""
         nothing = np.zeros((0, 2), dtype=np.int64)
         return np.zeros(0, dtype=PROJECTION), nothing, np.zeros((self.bodies + 1, 2), dtype=np.int64)
 
@@ -290,7 +290,7 @@ class Projector:
 
 @functools.cache
 def no_fronts() -> Fronts:
-    """Of tables whose matrix is never factorised: nothing, so that all of them may share it."""
+    """Fronts of tables whose matrix is never factorised: empty, so that all of them may share these."""
     empty = np.zeros(0, np.uint64)
     return Fronts(
         table=np.zeros((0, 9), np.int64), children=np.zeros(0, np.int64), row_index=empty, row_map=empty,

@@ -77,7 +77,7 @@ def tree_update(s, w, q, dq, out, stored):
     for m in range(s.tree.free.shape[0]):
         i = s.tree.free[m]
         n = s.nodes[i]
-        _update_node(n, q, dq, out, w.z[i], w.base[i], stored, w.rotation)
+        _update_node(n, q, dq, out, w.z[i], w.base[i], stored)
         if n.form != FORM_LIE:
             node_frame(n, out, w.z[i])
         if n.form == FORM_SPIN:
@@ -90,7 +90,7 @@ def tree_update(s, w, q, dq, out, stored):
                 out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
             place(n, c, out, e, w.z[c.parent], w.z[i], y.columns, y.balls[i])
         else:
-            _update_node(n, q, dq, out, e, w.base[i], stored, w.rotation)
+            _update_node(n, q, dq, out, e, w.base[i], stored)
             if n.form != FORM_LIE:
                 ball_frame(n, out, e)
             if n.form == FORM_SPIN:
@@ -100,13 +100,13 @@ def tree_update(s, w, q, dq, out, stored):
 
 
 @kernel
-def _update_node(n, q, dq, out, z, base, stored, scratch):
+def _update_node(n, q, dq, out, z, base, stored):
     """One node: rotations of Lie nodes are composed, which gives their frame as well, all else is added."""
     if n.form == FORM_LIE:
         for k in range(n.nx):
             out[n.q0 + k] = q[n.q0 + k] + dq[n.v0 + k]
         k = n.v0 + n.nx
-        compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, z, base, stored, scratch)
+        compose(n, q, dq[k], dq[k + 1], dq[k + 2], out, z, base, stored)
         if n.nx == 3:
             z[0], z[1], z[2] = out[n.q0], out[n.q0 + 1], out[n.q0 + 2]
         return
@@ -130,7 +130,7 @@ def tree_velocities(s, w, q, v):
 
 
 @kernel
-def _move_on(s, w, n, c, i, q, v):
+def _move_on(w, n, c, i, q, v):
     """Velocity of a carried body, and its acceleration at zero acceleration of its joint, from its parent's."""
     y = w.tree
     p = c.parent
@@ -146,7 +146,7 @@ def tree_motion(s, w, q, v, vd):
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
         n, c = s.nodes[i], s.tree.carried[i]
-        _move_on(s, w, n, c, i, q, v)
+        _move_on(w, n, c, i, q, v)
         add_columns(n, y.columns, vd, y.acceleration[i])
 
 
@@ -159,7 +159,7 @@ def tree_biases(s, w, q, v):
         node_bias(s.nodes[i], q, v, w.spin[i], w.z[i], w.zd[i], w.zb[i], w.scratch)
     for m in range(s.tree.order.shape[0]):
         i = s.tree.order[m]
-        _move_on(s, w, s.nodes[i], s.tree.carried[i], i, q, v)
+        _move_on(w, s.nodes[i], s.tree.carried[i], i, q, v)
         frame_accelerations(w.z[i], y.twist[i], y.acceleration[i], w.zb[i])
 
 
@@ -195,7 +195,7 @@ def tension_at(s, w, m, u, rate, derivatives):
 
 @kernel
 def joint_tension(s, w, m, q, v, derivatives):
-    """The same at the coordinates of a joint that carries."""
+    """``tension_at`` the present coordinate and velocity of the joint along which the element acts."""
     return tension_at(s, w, m, q[s.tree.loads[m, 2]], v[s.tree.loads[m, 1]], derivatives)
 
 

@@ -108,7 +108,7 @@ def _block(s, i, j, place, dense):
 
 
 @kernel
-def _composite(s, w, q, v, vd, lam, cm, cc, ck, dense, into):
+def _composite(s, w, q, v, vd, cm, cc, ck, dense, into):
     """Add the entries of all pairs of joints along paths, from the leaves to the root.
 
     ``dense``: number of columns of a plain matrix in the order of the velocities, zero for the fronts.
@@ -171,7 +171,7 @@ def _composite(s, w, q, v, vd, lam, cm, cc, ck, dense, into):
 def assembled_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
     """The matrix in the fronts; jets and blocks of elements are there already."""
     clear(into)
-    _composite(s, w, q, v, vd, lam, cm, cc, ck, 0, into)
+    _composite(s, w, q, v, vd, cm, cc, ck, 0, into)
     for m in range(s.tree.order.shape[0]):
         n = s.nodes[s.tree.order[m]]
         if n.nl > 0:
@@ -239,12 +239,12 @@ def tree_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
 
 @entry(Tables, Work, coordinates, velocity, velocity, multipliers, matrix, real, real, real, vector, when=by_recursion)
 def plain_tangent(s, w, q, v, vd, lam, t, cm, cc, ck, into):
-    """The same as a plain matrix, row by row in the order of the velocities, where the recursion does without one."""
+    """The tangent as a plain matrix, row by row in the order of the velocities: the recursion does without one."""
     all_jets(s, w, q, v, vd, t, cm, cc, ck)
     joint_diagonal(s, w, q, v, cm, cc, ck)
     _prepare(s, w, q, v, lam, t, cc, ck)
     clear(into)
-    _composite(s, w, q, v, vd, lam, cm, cc, ck, s.xv.shape[0], into)
+    _composite(s, w, q, v, vd, cm, cc, ck, s.xv.shape[0], into)
 
 
 # --- the recursion ----------------------------------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def solve_along_tree(s, factors, x, eliminated):
 
 @entry(Tables, front_values, fours, fours_matrix, fours_matrix, when=by_recursion)
 def solve_four_along_tree(s, factors, x, wrenches, jets):
-    """The same for four right-hand sides at once; w and X of the nodes are kept beside the factors."""
+    """Solve for four right-hand sides at once, in place; w and X of the nodes are kept beside the factors."""
     for m in range(s.tree.order.shape[0]):
         clear(wrenches[s.tree.order[m]])
     for m in range(s.tree.order.shape[0] - 1, -1, -1):

@@ -206,7 +206,7 @@ def constraint_rows(s, w, q, lam, x):
 
 
 @kernel
-def _step_jets(s, w, cc, ck):
+def _step_jets(w, cc, ck):
     """Jets of the increments of a step from those of the coordinates, whose second parts are kept in y.projected."""
     y = w.tree
     for k in range(y.columns.shape[0]):
@@ -244,7 +244,7 @@ def _add_wrench(s, w, c):
 
 
 @kernel
-def _own_entry(s, w, n, c, i, q, v, k, b, cc, ck):
+def _own_entry(w, n, c, i, q, v, k, b, cc, ck):
     """What the entry (k, b) of the own block of joint i has besides y U."""
     y = w.tree
     value = y.diagonal[k] if k == b else 0.0
@@ -266,7 +266,7 @@ def midpoint_matrix(s, w, q, v, none, h, pairs, into):
     coordinates has its elements only. With the fronts ``into`` is the matrix, along the tree the factors."""
     y = w.tree
     cc, ck = 0.5 * h, 0.25 * h * h
-    _step_jets(s, w, cc, ck)
+    _step_jets(w, cc, ck)
     joint_diagonal(s, w, q, v, 1.0, cc, ck)
     _force_jets(s, w, q, v, none, cc, ck)
     for m in range(s.tree.order.shape[0]):
@@ -298,7 +298,7 @@ def assembled_pairs(s, w, q, v, h, pairs, into):
             o, ld = s.tree.places[first, 0], s.tree.places[first, 1]
             for b in range(n.nv):
                 into[o + a * ld + b] += pair_dot(row, y.jets[n.v0 + b])
-                into[o + a * ld + b] += _own_entry(s, w, n, c, i, q, v, k, n.v0 + b, cc, ck)
+                into[o + a * ld + b] += _own_entry(w, n, c, i, q, v, k, n.v0 + b, cc, ck)
             j, place = i, first
             while s.tree.carried[j].parent > 0:  # the row and the ancestors' columns
                 x = s.tree.carried[j].parent
@@ -348,7 +348,7 @@ def eliminated_pairs(s, w, q, v, h, pairs, factors):
             for e in range(PAIR):
                 factors[o + JET_OF + e] = y.jets[k, e]
             for b in range(n.nv):
-                factors[o + INVERSE + b] = _own_entry(s, w, n, c, i, q, v, k, n.v0 + b, cc, ck)
+                factors[o + INVERSE + b] = _own_entry(w, n, c, i, q, v, k, n.v0 + b, cc, ck)
     w.report[SMALLEST_RATIO], w.report[WEAKEST], w.report[FAILED] = 1.0, 0.0, 0.0
     for m in range(s.tree.order.shape[0] - 1, -1, -1):
         i = s.tree.order[m]

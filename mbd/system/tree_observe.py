@@ -101,7 +101,7 @@ def observe_wrench(s, w, i, times, q, v, vd, lam, values, turns, columns, out):
 
 @kernel(kinds={**RECORDED, "out": matrix.per(RECORDS)})
 def observe_wrenches(s, w, times, q, v, vd, lam, values, turns, columns, out):
-    """The same for all nodes and velocities, one after the other."""
+    """``observe_wrench`` of all nodes, with the columns of all velocities: one after the other in a row."""
     for k in range(q.shape[0]):
         _wrenches(s, w, k, times, q, v, vd, lam, values, turns)
         for i in range(s.nodes.shape[0]):
@@ -150,7 +150,7 @@ def _turned(solution: Any, hinge: RotorHinge) -> Turned:
 
 
 def _rotor_motion(solution: Any, rotor: Turned, level: int) -> tuple[Array, Array, Array]:
-    """The same for a rotor, which the tree leaves at rest."""
+    """Frames of a rotor, which the tree leaves at rest, with as many derivatives as ``level`` says."""
     s = solution
     z, rate = rotor_frames(s.q[:, rotor.q]), s.v[:, rotor.v]
     zd = rotor_rates(z, rate) if level > 0 else z[:0]

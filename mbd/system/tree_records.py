@@ -87,7 +87,7 @@ class JointRecords:
         return convert_to_joints(twin, s.nodes, s.tree.carried, self.joined, q, v, near, out_q, out_v, *scratch)  # type: ignore[no-any-return]
 
     def outward_some(self, first: int, every: int, q: Array, v: Array, near: Array, out_q: Array, out_v: Array) -> None:
-        """Of rows of successive states the first and every so-manieth after it; ``near`` follows all of them."""
+        """Convert the row ``first`` and every so-manieth after it; ``near`` follows all rows, of successive states."""
         s, twin = self.system.tables, self.twin.tables.nodes
         tree = (s.nodes, s.tree.carried, self.joined, self.turning)
         scratch = (self.z, self.twist, *self.scratch)

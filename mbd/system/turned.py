@@ -16,7 +16,7 @@ from ..joints.rotor_hinge import RotorHinge
 from ..joints.tree import rotor_motion
 
 if TYPE_CHECKING:
-    from .system import System
+    from .evaluation import Evaluation
 
 Array = np.ndarray
 
@@ -30,7 +30,7 @@ class Turned(NamedTuple):
     joint: str  # what turns the body
 
 
-def turned_rotors(system: System) -> list[Turned]:
+def turned_rotors(system: Evaluation) -> list[Turned]:
     """The rotors that the tree leaves at rest; none without a tree."""
     tree, nodes, node_of = system.assembly.tree, system.tables.nodes, system.assembly.node_of
     if tree is None:
@@ -45,7 +45,7 @@ def turned_rotors(system: System) -> list[Turned]:
     return found
 
 
-def carrying_screws(system: System) -> list[Turned]:
+def carrying_screws(system: Evaluation) -> list[Turned]:
     """Screws that are coordinates: their equation, between bodies in coordinates of their own, counts turns."""
     tree, nodes, node_of = system.assembly.tree, system.tables.nodes, system.assembly.node_of
     assert tree is not None
@@ -57,14 +57,14 @@ def carrying_screws(system: System) -> list[Turned]:
     return found
 
 
-def turn_rotors(system: System, z: Array, q: Array) -> None:
-    """Frames of all nodes with the rotors turned."""
+def turn_rotors(system: Evaluation, z: Array, q: Array) -> None:
+    """Write the frames of the rotors into z, those of all nodes."""
     for rotor in system.rotors:
         z[rotor.node] = rotor_frames(q[rotor.q : rotor.q + 1])[0]
 
 
-def spin_rotors(system: System, zd: Array, q: Array, v: Array) -> None:
-    """Velocities of the frames of all nodes with those of the rotors."""
+def spin_rotors(system: Evaluation, zd: Array, q: Array, v: Array) -> None:
+    """Write the velocities of the rotors into zd, those of the frames of all nodes."""
     for rotor in system.rotors:
         k, j = slice(rotor.q, rotor.q + 1), slice(rotor.v, rotor.v + 1)
         zd[rotor.node] = rotor_rates(rotor_frames(q[k]), v[j])[0]
@@ -80,14 +80,14 @@ def rotor_frames(angle: Array) -> Array:
 
 
 def rotor_rates(z: Array, rate: Array) -> Array:
-    """Their velocities at these rates (n,)."""
+    """Velocities (n, 12) of the frames of a rotor at these rates (n,)."""
     zd = np.zeros_like(z)
     zd[:, 3::3], zd[:, 4::3] = -rate[:, None] * z[:, 4::3], rate[:, None] * z[:, 3::3]
     return zd
 
 
 def rotor_accelerations(z: Array, rate: Array, acceleration: Array) -> Array:
-    """Their accelerations."""
+    """Accelerations (n, 12) of the frames of a rotor."""
     zdd = rotor_rates(z, acceleration)
     for k in (3, 4):
         zdd[:, k::3] -= rate[:, None] ** 2 * z[:, k::3]

@@ -84,7 +84,7 @@ class Writers:
     # --- what has changed
 
     def assigned(self, x: Any, attribute: str) -> None:
-        """An attribute was assigned: from now on it is again whenever its object is made again."""
+        """An attribute was assigned, which has to be repeated from now on whenever its object is made again."""
         if self.system.values and not self.plan.knows(x, attribute):
             self.plan = Remaking(self.model._all())
 
@@ -102,16 +102,16 @@ class Writers:
         if id(self.model) in changed:
             self.system.tables.gravity[:] = self.model.gravity
         for body in bodies:
-            self._body(body)
+            self._write_body(body)
         for joint in joints:
-            self._joint(joint)
+            self._write_joint(joint)
         for force in forces.values():
-            self._force(force)
+            self._write_force(force)
         if bodies or joints:
-            self._whole(bodies, joints)
+            self._write_shared(bodies, joints)
 
-    def _whole(self, bodies: list[Any], joints: list[Any]) -> None:
-        """What belongs to all elements together."""
+    def _write_shared(self, bodies: list[Any], joints: list[Any]) -> None:
+        """Write what belongs to no single element: lengths, turns, what coordinates mean, what joints carry."""
         system, a = self.system, self.system.assembly
         s = system.tables
         if bodies and a.tree is None and system.n_l == 0:
@@ -145,7 +145,7 @@ class Writers:
 
     # --- elements
 
-    def _body(self, body: Any) -> None:
+    def _write_body(self, body: Any) -> None:
         if body is self.model.ground:
             return
         system = self.system
@@ -158,7 +158,7 @@ class Writers:
                 f"{body}: its node has become {node} with {node.n_coordinates} coordinates, {STRUCTURE}"
             )
         if form == FORM_GENERALIZED:
-            self._generalized(body, system.tables.nodes[i])
+            self._write_generalized(body, system.tables.nodes[i])
             return
         numbers = inertia_numbers(body)
         for tables in self.sets:
@@ -170,32 +170,32 @@ class Writers:
                     tables.nodes[name][i] = x
             system.work.z[i, :3] = node.position
         if edge is not None and edge.joint is None:
-            self._carried(edge)
+            self._write_carried(edge)
 
-    def _generalized(self, body: Any, n: Any) -> None:
+    def _write_generalized(self, body: Any, n: Any) -> None:
         if callable(body.mass) != (n.mass_function >= 0) or body.n_constraints != n.nl:
             raise StructureError(f"{body}: its mass or its constraints are of another kind now, {STRUCTURE}")
         if not callable(body.mass):
             mass = np.asarray(body.mass, dtype=float).ravel()
             self.system.tables.constants[n.u0 : n.u0 + mass.size] = mass
 
-    def _carried(self, edge: Any) -> None:
+    def _write_carried(self, edge: Any) -> None:
         """The record of a body that a joint carries, or that is free at the root of the tree."""
         table = self.system.tables.tree.carried
         i = self.system.assembly.node_of[id(edge.body)]
         for name, value in zip(CARRIED_NUMBERS, carried_numbers(edge), strict=True):
             table[name][i] = value
 
-    def _joint(self, joint: Any) -> None:
+    def _write_joint(self, joint: Any) -> None:
         edge = self.carrying.get(id(joint))
         if edge is not None:
-            self._carried(edge)
+            self._write_carried(edge)
             return
         s, j = self.system.tables, self.places[id(joint)]
         plain, sums, general = list(self.primitive_rows[j]), list(self.coupling_rows[j]), list(self.joint_elements[j])
         for p in joint.primitives():
             if isinstance(p, FrameRows):
-                self._general(joint, p, general.pop(0) if general else -1)
+                self._write_general(joint, p, general.pop(0) if general else -1)
                 continue
             coupled = isinstance(p, CoordinateSum)
             rows, table = (sums, s.couplings) if coupled else (plain, s.primitives)
@@ -211,7 +211,7 @@ class Writers:
         if plain or sums or general:
             raise StructureError(f"{joint}: has fewer equations now, {STRUCTURE}")
 
-    def _force(self, force: Any) -> None:
+    def _write_force(self, force: Any) -> None:
         index = self.places[id(force)]
         rows, general = self.system.assembly.force_rows[index], list(self.force_elements[index])
         table, node_of = self.system.tables.forces, self.system.assembly.node_of
@@ -237,11 +237,11 @@ class Writers:
                     places = [self._timed(f.feed if r.kind in COORDINATES else f.function)]
                 self._use((r.function,), *places)
         for r in force.general():
-            self._general(force, r, general.pop(0) if general else -1)
+            self._write_general(force, r, general.pop(0) if general else -1)
         if general:
             raise StructureError(f"{force}: is made of fewer laws now, {STRUCTURE}")
 
-    def _general(self, element: Any, r: Any, row: int) -> None:
+    def _write_general(self, element: Any, r: Any, row: int) -> None:
         """A frame element: its parameters among the constants, and its function."""
         g = self.system.tables.frame_elements[row] if row >= 0 else None
         if g is None or g.kind != r.kind or g["count"] != len(r.bodies):

@@ -22,7 +22,6 @@ from mbd.view.theme import Colour, mixed
 Glyph = tuple[str, Surface, str, Array]  # name, surface, side "a" or "b", turn against the frame of the joint
 
 EYE = np.eye(3)
-TO_X = surfaces.along((1.0, 0.0, 0.0))
 
 
 def _pin(g: float, n: int) -> Surface:

@@ -14,12 +14,12 @@ from mbd.view.surfaces import Surface
 from mbd.view.theme import Colour
 
 
-def polydata(surface: Surface, points: Array | None = None, normals: Array | None = None) -> Any:
+def polydata(surface: Surface) -> Any:
     """The surface for VTK, with its normals; always a copy."""
     pv = pyvista_module()
     faces = np.column_stack((np.full(len(surface.faces), 3), surface.faces)).ravel()
-    data = pv.PolyData(np.array(surface.points if points is None else points, dtype=np.float32), faces)
-    data.point_data.active_normals = np.array(surface.normals if normals is None else normals, dtype=np.float32)
+    data = pv.PolyData(np.array(surface.points, dtype=np.float32), faces)
+    data.point_data.active_normals = np.array(surface.normals, dtype=np.float32)
     return data
 
 

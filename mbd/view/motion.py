@@ -74,7 +74,7 @@ def interpolated(a: Array, b: Array, share: float, turn: Array | None = None) ->
 
 
 def continuous(q: Array) -> Array:
-    """The same rotations along the first axis (n, ..., 4), with signs such that neighbours are close."""
+    """Quaternions (n, ..., 4) of the same rotations, with signs such that neighbours along the first axis are close."""
     flips = np.where(np.sum(q[1:] * q[:-1], axis=-1) < 0.0, -1.0, 1.0)
     signs = np.concatenate((np.ones((1, *flips.shape[1:])), np.cumprod(flips, axis=0)))
     return q * signs[..., None]

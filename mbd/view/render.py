@@ -17,6 +17,8 @@ from mbd.view.stage import Stage
 
 Image = np.ndarray[Any, np.dtype[np.uint8]]
 
+SMOOTHING = 2  # pictures are rendered so many times as large, and shrunk: edges become smooth
+
 
 def check_size(size: Any, even: bool = False) -> tuple[int, int]:
     """Width and height in pixels."""
@@ -61,11 +63,10 @@ def shrunk(image: Image, size: tuple[int, int]) -> Image:
 
 
 def images(
-    scene: Scene, times: Any, size: tuple[int, int], camera: Any = "auto", follow: Any = None, scale: float = 2.0,
-    clock: bool = False,
-) -> Iterator[Image]:  # fmt: skip
+    scene: Scene, times: Any, size: tuple[int, int], camera: Any = "auto", follow: Any = None, clock: bool = False
+) -> Iterator[Image]:
     """Pictures of a scene at some times, one after the other."""
-    large = (round(scale * size[0]), round(scale * size[1]))
+    large = (SMOOTHING * size[0], SMOOTHING * size[1])
     with offscreen(scene, large, camera, follow, "A picture") as stage:
         text = stage.glass.clock() if clock else None
         for t in times:

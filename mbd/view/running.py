@@ -75,7 +75,7 @@ class Live:
         self.recording = Recording(self.scene, Camera(self.scene, camera, None, 1.6))
         self.sliders = self._sliders(ranges or {})
         self.diagrams = diagrams(self.scene, curves)
-        self.channels = self._channels(curves)
+        self.channels = self._channels()
         self.title = title
         self.lock = threading.RLock()  # commands come from other threads than pictures
 
@@ -102,7 +102,7 @@ class Live:
             })  # fmt: skip
         return sliders
 
-    def _channels(self, curves: Curves | None) -> list[list[Any]]:
+    def _channels(self) -> list[list[Any]]:
         """The channels of every line of every diagram, with the number of their component."""
         found = []
         for diagram in self.diagrams:

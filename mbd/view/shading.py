@@ -58,10 +58,10 @@ class Shading:
         columns: dict[int, Array] = {}
         for body in solution.model.bodies:
             if body.name in motion.rows:
-                columns[scene.row(run, body)] = self._column(run, solution, body)
+                columns[scene.row(run, body)] = self._column(solution, body)
         return columns
 
-    def _column(self, run: int, solution: Any, body: Any) -> Array:
+    def _column(self, solution: Any, body: Any) -> Array:
         view = solution[body]
         if self.what == "reaction":
             joints = [j for j in solution.model.joints if body in j.bodies[:2]]

@@ -25,8 +25,8 @@ FLOOR_RADII = 6.0
 class Stage:
     """A plotter with a scene on it; ``show(t)`` moves everything to a time."""
 
-    def __init__(self, scene: Scene, plotter: Any, camera: Camera, shadows: bool = True) -> None:
-        self.scene, self.plotter, self.camera, self.shadows = scene, plotter, camera, shadows and scene.floor
+    def __init__(self, scene: Scene, plotter: Any, camera: Camera) -> None:
+        self.scene, self.plotter, self.camera = scene, plotter, camera
         self.time = scene.start
         self.poses: Poses = scene.poses(scene.start)
         self.turn = along(scene.up)
@@ -46,7 +46,7 @@ class Stage:
             kind = solid.key[0] if solid.key[0] in many else None
             keys.setdefault((kind or solid.key, solid.role, run), []).append(solid)
         self.grouped = list(keys.values())
-        shadow = colour(scene.theme.shadow) if self.shadows else None
+        shadow = colour(scene.theme.shadow) if scene.floor else None
         self.groups = [
             Group(
                 solids,
@@ -161,7 +161,7 @@ class Stage:
     def _link(self, link: Link) -> tuple[Any, list[Any]]:
         data = polydata(link.surface)
         actors = [self._surface_actor(data, link.colour)]
-        if self.shadows and link.role in ("spring", "rod"):
+        if self.scene.floor and link.role in ("spring", "rod"):
             shadow = self._surface_actor(data, link.colour)
             flat(shadow, colour(self.scene.theme.shadow))
             actors.append(shadow)

@@ -34,7 +34,7 @@ def modules() -> list[Path]:
 def walks() -> dict[str, list[str]]:
     """Lines of every walk of the architecture page, by its title."""
     text = (ROOT / "docs/architecture.md").read_text()
-    section = text.partition("## One step of each family")[2].partition("\n## ")[0]
+    section = text.partition("## From a model to a solution")[2].partition("## Where the kernels are")[0]
     parts = re.split(r"^\*\*", section, flags=re.MULTILINE)[1:]
     return {part.partition("**")[0]: re.findall(r"^\d+\. .*$", part, re.MULTILINE) for part in parts}
 

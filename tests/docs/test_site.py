@@ -132,6 +132,15 @@ def test_everything_public_is_in_the_reference(site: Path) -> None:
     assert missing == []
 
 
+def test_classes_show_what_files_of_their_own_add_to_them(site: Path) -> None:
+    """Not what many classes inherit, which would be said again for each."""
+    text = "".join(path.read_text() for path in (site / "reference").glob("*.html"))
+    added = ("Model.parameter", "System.mass_matrix", "System.body_slices", "Simulator.advance", "Solution.csv",
+             "Solution.picture", "Solution.vd")  # fmt: skip
+    assert [name for name in added if f'id="mbd.{name}"' not in text] == []
+    assert 'id="mbd.Model.validate"' not in text
+
+
 def test_every_joint_has_its_drawing_equations_and_results(site: Path) -> None:
     text = (site / "reference" / "joints.html").read_text()
     for name in mbd.joints.__all__:

@@ -73,19 +73,19 @@ def test_changed_model_is_not_resumed_bit_for_bit():
 
 
 def test_what_cannot_be_watched_is_noted_at_once():
-    """Functions refer to values that change without a word, parameters make elements again, users' classes are free."""
+    """Functions refer to values that change without a word, inputs change within runs, users' classes are free."""
     loaded = model()
     table = {"size": 2.0}
     loaded.add(mbd.forces.Force(loaded["arm"], lambda t: (table["size"], 0.0, 0.0)))
-    parametric = mbd.Model("p", gravity=(0, 0, -9.81))
-    parametric.add(mbd.RigidBody("a", parametric.parameter("mass", 2.0), (1, 1, 1)))
+    pushed = model()
+    pushed.add(mbd.forces.Force(pushed["arm"], (pushed.input("push", 2.0), 0, 0)))
 
     class Own(mbd.forces.Spring):
         pass
 
     own = model()
     own.add(Own(own.ground, own["arm"], (0, 0, 1), (0, 0, 0), stiffness=5.0, length=1.0))
-    for m in (loaded, parametric, own):
+    for m in (loaded, pushed, own):
         solution = run(m)
         assert isinstance(solution._state, dict)
     assert not isinstance(run(model())._state, dict)

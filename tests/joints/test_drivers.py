@@ -9,8 +9,9 @@ import pytest
 from scipy.integrate import cumulative_simpson
 
 import mbd
+from mbd.compiled.functions.callbacks import make_callback
 from mbd.compiled.settings import JIT, PUBLIC
-from mbd.elements.prescribed_motion import make_motion, with_derivatives
+from mbd.elements.prescribed_motion import MOTION, make_motion
 from mbd.testing import observed_order
 
 MASS, OFFSET, INERTIA, GRAVITY = 2.0, 0.4, 0.3, 9.81
@@ -85,6 +86,12 @@ def test_driver_torque_and_energy_balance_are_second_order(stabilized, tolerance
 
 DUAL = JIT and not PUBLIC  # first derivatives are exact
 DIFFERENCES = 1e-10 if DUAL else 2e-8  # otherwise round-off of values of 12 in second differences over 1 ms
+
+
+def with_derivatives(motion):
+    """A function of time that returns (c, c_dot, c_ddot), as a simulation evaluates them."""
+    callback = make_callback(motion.function, MOTION, "a motion", motion.rate, motion.acceleration)
+    return lambda t: tuple(callback.evaluate(np.array([float(t)])).tolist())
 
 
 def test_given_derivatives_are_used():

@@ -162,7 +162,7 @@ def test_prepared_runs_are_those_of_their_models(monkeypatch):
         p = model.parameter("p", 2.0)
         ball = model.add(mbd.PointMass("ball", 1.0, position=(1.0, 0, 0)))
         model.add(mbd.forces.Spring(model.ground, ball, stiffness=mbd.calculated(stiffness, p), length=0.5))
-        return as_build("test", model)
+        return as_build(model)
 
     monkeypatch.setattr(model_builds, "_prepared", model_builds._Prepared())
     first = build(lambda x: 2.0 * x)

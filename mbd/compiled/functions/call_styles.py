@@ -262,7 +262,7 @@ def plain_motion(functions: tuple[Any, ...], t: float) -> tuple[float, float, fl
 
 
 def _plain_differences(result: str, step: float) -> Any:
-    """The same lines as a Python function (f, t) -> (slope, bend)."""
+    """The lines of ``_differences`` as a Python function (f, t) -> (slope, bend)."""
     lines = ["c = float(f(t))", *_differences(lambda time: f"float(f({time}))", step, result), "return slope, bend"]
     space: dict[str, Any] = {}
     exec("def differences(f, t):\n" + "\n".join(f"    {line}" for line in lines), space)

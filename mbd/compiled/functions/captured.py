@@ -214,7 +214,7 @@ def is_installed(thing: Any) -> bool:
 
 
 def is_installed_package(package: str) -> bool:
-    """The same by the name of a package."""
+    """Whether a package of this name belongs to Python, is this one, or another installed one."""
     if package in sys.stdlib_module_names or package in ("mbd", "builtins"):
         return package not in ("__main__",)
     module = sys.modules.get(package)

@@ -57,8 +57,6 @@ class UserCode:
         self.slots = [(int(k), _path(p), str(kind), int(o)) for k, p, kind, o in about["slots"]]
         self.baked = [(int(k), _path(p), str(name)) for k, p, name in about["baked"]]
         self.functions = [(int(k), _path(p), str(digest)) for k, p, digest in about["functions"]]
-        offsets = [offset for _, _, _, offset in self.slots]
-        self.in_order = offsets == sorted(offsets)
         self.addresses = [offset + k for _, _, kind, offset in self.slots for k in addresses_in(kind)]
 
     def values(self, functions: tuple[Any, ...]) -> list[Any] | None:

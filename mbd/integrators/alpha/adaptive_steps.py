@@ -176,7 +176,7 @@ def _end(t, h, t_end, switch, output):
 
 
 @kernel
-def _accept(a, s, w, x, p, c, h, end, error, wanted):
+def _accept(a, x, p, c, h, end, error, wanted):
     """Make the step the state, and choose the next one."""
     for k in range(x.v.shape[0]):
         c.jerk[k] = x.dw[k] / h
@@ -238,7 +238,7 @@ def run_controlled(s, w, x, p, c, a, t_end, output, out_t, out_q, out_v, out_vd,
             c.rejected += 1
             c.next_step = h * (min(SAFETY, max(LEAST, SAFETY * error ** (-1.0 / 3.0))) if error < 1e200 else LEAST)
             continue
-        _accept(a, s, w, x, p, c, h, end, error, wanted)
+        _accept(a, x, p, c, h, end, error, wanted)
         if p.verdict != CONVERGED:
             c.verdict = p.verdict
             break

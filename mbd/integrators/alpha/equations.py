@@ -142,9 +142,9 @@ def _equations(s, w, x, h):
 
 
 @kernel
-def _paper_error(s, w, p):
+def _paper_error(w, p):
     """Residual by the stop rule of the paper: below 1e-10, or 1e-8 of the first."""
-    error = plain_error(s, w.x)
+    error = plain_error(w.x)
     if p.iteration == 0:
         p.scales[0] = error
     return min(error / 1e-10, error / (1e-8 * p.scales[0])) if p.scales[0] > 0.0 else 0.0
@@ -156,7 +156,7 @@ def residual(s, w, x, p):
     h = p.step
     _equations(s, w, x, h)
     if x.paper != 0:
-        p.error = _paper_error(s, w, p)
+        p.error = _paper_error(w, p)
         return
     if p.iteration == 0:
         fresh_scales(s, w, x.qn, x.vn, x.vdn, x.lamn, 1.0, p)

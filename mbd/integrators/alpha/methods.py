@@ -90,7 +90,7 @@ class GeneralizedAlpha(FixedStep):
     def __post_init__(self) -> None:
         if self.parameters is not None:
             object.__setattr__(self, "parameters", checked_parameters(self.name, self.parameters))
-            radius = radius_at_infinity(*self.parameters)
+            radius = radius_at_infinity(*self.parameters[1:])
             if self.rho_inf not in (type(self).rho_inf, radius):
                 both = f"rho_inf is {self.rho_inf}, and parameters are {self.parameters}"
                 raise ModelError(f"{self.name}: {both}; expected one of them")
@@ -148,12 +148,7 @@ class GeneralizedAlpha(FixedStep):
         return am, af, 0.25 * (gamma + 0.5) ** 2, gamma
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        kept = {Invariant.POSITION_CONSTRAINTS}
-        if keeps_momenta(system) and momentum_is_linear(system):
-            kept.add(Invariant.LINEAR_MOMENTUM)
-        if self.stabilized:
-            kept.add(Invariant.VELOCITY_CONSTRAINTS)
-        return frozenset(kept)
+        return kept_by_equations(system, self.stabilized)
 
     def check(self, system: System) -> None:
         super().check(system)
@@ -187,6 +182,16 @@ class PaperAlpha(GeneralizedAlpha):
     """
 
     newton_count: ClassVar[str] = "paper"
+
+
+def kept_by_equations(system: System, stabilized: bool) -> frozenset[Invariant]:
+    """What the equations of generalized-alpha keep, whatever formulas of velocities go with them."""
+    kept = {Invariant.POSITION_CONSTRAINTS}
+    if keeps_momenta(system) and momentum_is_linear(system):
+        kept.add(Invariant.LINEAR_MOMENTUM)
+    if stabilized:
+        kept.add(Invariant.VELOCITY_CONSTRAINTS)
+    return frozenset(kept)
 
 
 @lru_cache(maxsize=64)

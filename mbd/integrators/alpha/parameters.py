@@ -29,7 +29,7 @@ def checked_parameters(method: str, parameters: Any) -> tuple[float, float, floa
     return am, af, beta, gamma
 
 
-def radius_at_infinity(am: float, af: float, beta: float, gamma: float) -> float:
+def radius_at_infinity(af: float, beta: float, gamma: float) -> float:
     """Spectral radius at infinite frequency, where q_{n+1-af} = 0: of the average, and of Newmark's formulas for q = 0.
 
     The latter has the roots of beta z^2 + (1/2 + gamma - 2 beta) z + 1/2 - gamma + beta; for the best beta they are

@@ -232,7 +232,7 @@ def _is_settled(x, f, p, i, r):
 
 @kernel
 def _are_reactions_settled(f, p, i, r):
-    """The same of multipliers, which may be all that a parameter changes: the torque of a drive with a mass."""
+    """Whether corrections of multipliers may end, which may be all that changes: the torque of a drive with a mass."""
     change, before, rate = flat(f.change_lam)[i], f.earlier_lam[i], max(f.rate, TIMES_SEEN * f.seen[i])
     if r > 0:
         if change >= FALLING * before:
@@ -298,7 +298,7 @@ def _follow(s, w, x, f, g, b, p):
 
 
 @kernel
-def _accept(x, f):
+def _accept(f):
     """Sensitivities at the end of the step become those of the state."""
     turn_ring(f)
     for i in range(f.size.shape[0]):
@@ -347,7 +347,7 @@ def run_with_sensitivities(
         _follow(s, w, x, f, g, b, p)
         if f.ended != FOLLOWED:
             return
-        _accept(x, f)
+        _accept(f)
         if p.index % every == 0:
             row = p.index // every - 1 - before
             copy(rows.q, out_q[row])

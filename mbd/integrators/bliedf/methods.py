@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...errors import AccuracyWarning
-from ..alpha.methods import AlphaEquations
+from ..alpha.methods import AlphaEquations, kept_by_equations
 from ..arguments import one_of
 from ..base import Invariant
-from ..checks import check_newton, keeps_momenta, momentum_is_linear
+from ..checks import check_newton
 from ..fixed_step import FixedStep
 from . import steps
 from .history import Past
@@ -78,12 +78,7 @@ class BLieDF(FixedStep):
         return 0.0, 0.0, 1.0 / (a0 * a0), 1.0 / a0
 
     def preserves(self, system: System) -> frozenset[Invariant]:
-        kept = {Invariant.POSITION_CONSTRAINTS}
-        if keeps_momenta(system) and momentum_is_linear(system):
-            kept.add(Invariant.LINEAR_MOMENTUM)
-        if self.stabilized:
-            kept.add(Invariant.VELOCITY_CONSTRAINTS)
-        return frozenset(kept)
+        return kept_by_equations(system, self.stabilized)
 
     def equations(self, system: System, t: float, step: float) -> BLieDFEquations:
         return BLieDFEquations(self, system, t, step)
@@ -104,7 +99,7 @@ class BLieDFEquations(AlphaEquations):
         self._look_back(t)
 
     def act_anew(self) -> None:  # type: ignore[override]
-        """The past that belongs to what acts now."""
+        """Take a past with what acts now, as if it had acted before."""
         self._look_back(self.numbers.origin + self.numbers.index * self.numbers.step)
 
     def recover(self) -> bool:

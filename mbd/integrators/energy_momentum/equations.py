@@ -58,7 +58,7 @@ def forces_over_step(s, w, x, h):
 
 @entry(Tables, Work, FrameState, real, when=_has_forces)
 def force_tangents_over_step(s, w, x, h):
-    """Their derivatives into w.matrix."""
+    """Derivatives of the discrete gradients of all force elements, into w.matrix."""
     ck = 0.5 * h * h
     for k in range(s.forces.shape[0]):
         e = s.forces[k]
@@ -102,7 +102,7 @@ def couplings_over_step(s, w, x, h):
 
 @entry(Tables, Work, FrameState, real, when=_has_couplings)
 def coupling_tangents_over_step(s, w, x, h):
-    """Their blocks and derivatives into w.matrix (after the forces)."""
+    """Blocks of couplings, and derivatives of these and of elements, into w.matrix (after ``couplings_over_step``)."""
     begin_step(w, x.z0, x.z1, x.zm, h)
     tangents_over_step(s, w, x.qm, x.zr, x.qn, x.z1, x.lamn, 0.5 * h * h, w.matrix)
     end_step(w, x.z1)
@@ -168,7 +168,7 @@ def frame_residual(s, w, x, h):
 
 @kernel
 def frame_matrix(s, w, x, h):
-    """Their derivative in w.matrix, dynamic rows scaled by h^2/2 (after a residual at the same iterate)."""
+    """Derivative of ``frame_residual`` in w.matrix, dynamic rows scaled by h^2/2 (after it, at the same iterate)."""
     clear(w.matrix)
     ask_nodes(s, w, x, MATRIX, h)
     if s.forces.shape[0] > 0:

@@ -60,7 +60,7 @@ def add_coupled_forces(s, w, x, h, mu, c, f):
 
 @entry(Tables, Work, GGLState, real, when=_is_coupled)
 def coupled_equations(s, w, x, h):
-    """Their parts of both balances, of gamma', and their rows."""
+    """Rows of couplings and general constraints, and their parts of both balances and of gamma'."""
     _gradient(s, w, x, x.zt, x.at_t, x.shift_t, h, x.gams, -1.0, x.f2)
     add_coupled_curvature(s, w, x, h, x.curvature, x.f1)
     _go_to(w, x, x.zv, x.at_v, x.shift_v, h)
@@ -121,7 +121,7 @@ def add_coupled_curvature(s, w, x, h, c, f):
 
 @entry(Tables, Work, GGLState, real, when=_is_coupled)
 def finish_coupled(s, w, x, h):
-    """Their parts of the momenta of the end of a step."""
+    """Parts of couplings and general constraints in the momenta of the end of a step."""
     _gradient(s, w, x, x.ze, x.at_e, x.shift_e, h, x.lams, x.last_gradient, x.f1)
     add_coupled_curvature(s, w, x, h, x.last_curvature, x.f1)
 

@@ -100,7 +100,7 @@ def forces_over_step(s, w, x, p):
 
 @_element_entry
 def force_blocks_over_step(s, w, x, p):
-    """Their derivatives with respect to the increment."""
+    """Derivatives of the forces over a step with respect to the increment."""
     s12, h, m = tables_at(x.pairs[1]), p.step, w.matrix
     ck = h * h
     for k in range(s12.forces.shape[0]):

@@ -71,7 +71,7 @@ def own_bodies(s, w, x, p, request):
         if x.rigid != 0:
             clear_points(s, tables_at(x.bodies[0]), w.x)
         if measure_own(s, p, x):
-            _apply(s, x)
+            _apply(x)
 
 
 @kernel
@@ -250,7 +250,7 @@ def _solve(s, w, x, p, n):
 
 
 @kernel
-def _apply(s, x):
+def _apply(x):
     """The unknowns with their corrections."""
     nv = x.v.shape[0]
     for k in range(nv):

@@ -38,7 +38,6 @@ WEIGHTS = (
     0.22238103445337447054,
     0.10122853629037625915,
 )
-ROOT_HALF = math.sqrt(0.5)
 SAME = 1e-15  # relative difference of moments of inertia that is round-off
 SMALL, LARGE = 1e-60, 1e60  # momenta whose squares and products neither vanish nor overflow; others are scaled
 MOST_TURNS = 1e12  # angle of which double precision keeps the first three or four digits behind the point

@@ -109,7 +109,7 @@ class VariationalEquations(Equations):
 
 
 class JointEquations(VariationalEquations):
-    """The same in joint coordinates."""
+    """A variational integrator on a system in joint coordinates."""
 
     entries = joint_steps.ENTRIES
     kernels: ClassVar[Any] = joint_steps
@@ -214,7 +214,7 @@ class DiscreteVariational(StepsQuaternions, Variational):
 
 
 def _equations(run: Any) -> VariationalEquations:
-    """Of a run, or of the run within one that converts."""
+    """The equations of a run; where it converts, of the run within it."""
     equations = stepped(run).equations
     assert isinstance(equations, VariationalEquations)
     return equations

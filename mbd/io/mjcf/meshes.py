@@ -181,7 +181,7 @@ def _enclosed(triangles: Array) -> tuple[float, Array, Array]:
 
 
 def _pyramids(triangles: Array) -> tuple[float, Array, Array]:
-    """The same for pyramids on all faces that count as positive, with the centre of mass as their common tip.
+    """Volume, centre of mass, second moments of pyramids on all faces, none of them negative, with this centre as tip.
 
     The centre of mass is that of the pyramids with the centre of the surface as tip. For convex bodies this is exact.
     """

@@ -169,7 +169,7 @@ def full_quaternion_matrix(n, q0, q1, qm, v0, v1, z, f, torque, lam, h, matrix):
 
 @kernel
 def full_linear_equation(n, qm, v0, v1, p0, p1, zm, f, torque, lam, h, x, scratch):
-    """The same for points and directors, whose mass is constant."""
+    """Momentum balance and fibre derivative of points and directors, whose mass is constant, into x."""
     i, k = n.x0, n.v0
     fibre = i + n.nv + n.nl + n.nv
     o = 0 if n.nx == 3 else 3
@@ -191,7 +191,7 @@ def full_linear_equation(n, qm, v0, v1, p0, p1, zm, f, torque, lam, h, x, scratc
 
 @kernel
 def full_linear_matrix(n, q1, qm, zm, torque, lam, h, matrix, scratch):
-    """The same for points and directors."""
+    """Derivatives of ``full_linear_equation``."""
     ck = 0.5 * h * h
     if n.form == FORM_DIRECTORS:
         dual_tangent(n, zm, torque, ck, matrix, scratch)
@@ -221,7 +221,7 @@ def full_rows(n, dq, v, rate, h, x):
 
 @kernel
 def full_blocks(n, h, matrix):
-    """Their blocks, and those of the momenta."""
+    """Blocks of ``full_rows``, and those of the momenta."""
     kinematic = n.nv + n.nl
     for m in range(n.nv):
         row, fibre = n.block + (kinematic + m) * n.ld, n.block + (kinematic + n.nv + m) * n.ld

@@ -36,7 +36,7 @@ def inertia_wrench(n, z, twist, acceleration, g, out, scratch):
 
 @kernel(forceinline=True)
 def wrench_with(mass, j, h, twist, acceleration, g, out, y):
-    """The same with inertia and momentum that are known; y is scratch."""
+    """out = I (A - G) + V x* h of one body whose inertia j and momentum h are known; y is scratch."""
     for m in range(3):
         y[m] = acceleration[m]
         y[3 + m] = acceleration[3 + m] - g[m]

@@ -85,7 +85,7 @@ def _ball_variation(n, q, v, vd, g, t, k, cm, cc, ck, eta, alpha, beta, scratch)
 
 @kernel
 def _quaternion_variation(n, q, v, vd, k, cm, cc, ck, eta, alpha, beta):
-    """The same for a quaternion: omega = 2 G(e) e_dot / |e|^2, where the length may change.
+    """``_ball_variation`` of a quaternion: omega = 2 G(e) e_dot / |e|^2, where the length may change.
 
     omega_dot = (2 G(e) e_ddot - 2 (e . e_dot) omega) / |e|^2; G is linear, and G(x) x = 0.
     """
@@ -141,7 +141,7 @@ def column_jets(n, c, q, v, vd, g, t, columns, ball, carrier, acceleration, cm, 
         return
     eta, alpha, beta, more = scratch[2], scratch[3], scratch[4], scratch[5:]
     first = n.v0 + n.nx
-    w1, w2, w3 = ball_rate(n, q, v, g, first, v, more)
+    w1, w2, w3 = ball_rate(n, q, g, first, v)
     a, b = scratch[0], scratch[1]
     for k in range(n.nv - n.nx):
         _ball_variation(n, q, v, vd, g, t, k, cm, cc, ck, eta, alpha, beta, more)

@@ -135,7 +135,7 @@ def own_pair_correction(
 
 @kernel
 def _quaternion_correction(n, q, v, ball, twist, wrench, momentum, cc, ck, i, k, scratch):
-    """The same for two parameters of a quaternion, omega = 2 G(e) e_dot / |e|^2 with the derivatives eta_i by e_dot
+    """The correction for two parameters of a quaternion, omega = 2 G(e) e_dot / |e|^2 with derivatives eta_i by e_dot
     and alpha_i by e; S_i = S_L eta_i, S1_i = V x S_i + S_L alpha_i with V of the carrier, S_L the axes of the ball:
 
         S_L (d eta_i) . B + (a_k x eta_i + omega x d eta_i - d alpha_i) . S_L^T H - (V_child x S_L d eta_i) . H
@@ -157,7 +157,7 @@ def _quaternion_correction(n, q, v, ball, twist, wrench, momentum, cc, ck, i, k,
     p1, p2, p3 = g_times(b0, b1, b2, b3, c * a0, c * a1, c * a2, c * a3)  # G(u_k) u_i
     r1, r2, r3 = g_times(a0, a1, a2, a3, c * v0, c * v1, c * v2, c * v3)  # G(u_i) e_dot
     t1, t2, t3 = g_times(b0, b1, b2, b3, c * v0, c * v1, c * v2, c * v3)
-    w1, w2, w3 = ball_rate(n, q, v, q, o, v, scratch)
+    w1, w2, w3 = ball_rate(n, q, q, o, v)
     # d eta_i; d alpha_i = ck alpha_i,e + cc alpha_i,e_dot with G(u_i) u_k = -G(u_k) u_i; a_k = ck alpha_k + cc eta_k
     d1, d2, d3 = ck * (p1 - eb * x1), ck * (p2 - eb * x2), ck * (p3 - eb * x3)
     f = ck * (2.0 * ea * eb - same)

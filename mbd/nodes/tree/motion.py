@@ -160,7 +160,7 @@ def _ball_axis(a1, a2, a3, o1, o2, o3, s):
 
 
 @kernel
-def ball_rate(n, q, v, g, k, u, scratch):
+def ball_rate(n, q, g, k, u):
     """Angular velocity of a ball, in axes of its frame on the child, for velocities u of its parameters."""
     if n.form == FORM_LIE:
         return u[k], u[k + 1], u[k + 2]
@@ -190,7 +190,7 @@ def ball_bias(n, q, v, g, scratch):
         j = n.q0 + n.nx
         c = -2.0 * (q[j] * v[k] + q[j + 1] * v[k + 1] + q[j + 2] * v[k + 2] + q[j + 3] * v[k + 3])
         c /= quaternion_square(n, q)
-        w1, w2, w3 = ball_rate(n, q, v, g, k, v, scratch)
+        w1, w2, w3 = ball_rate(n, q, g, k, v)
         return c * w1, c * w2, c * w3
     u, out = scratch[0], scratch[1]
     u[0], u[1], u[2] = v[k], v[k + 1], v[k + 2]
@@ -240,7 +240,7 @@ def add_joint_velocity(n, c, q, v, spin, columns, ball, carrier, acceleration, s
         for i in range(6):
             carrier[i] += s[i] * u
     if c.ball != 0:
-        w1, w2, w3 = ball_rate(n, q, v, spin, n.v0 + n.nx, v, scratch)
+        w1, w2, w3 = ball_rate(n, q, spin, n.v0 + n.nx, v)
         b1, b2, b3 = ball_bias(n, q, v, spin, scratch)
         y = scratch[3]
         for i in range(6):
@@ -292,9 +292,3 @@ def frame_accelerations(z, x, a, zdd):
         zdd[m] = a2 * d3 - a3 * d2 + w2 * y3 - w3 * y2
         zdd[m + 1] = a3 * d1 - a1 * d3 + w3 * y1 - w1 * y3
         zdd[m + 2] = a1 * d2 - a2 * d1 + w1 * y2 - w2 * y1
-
-
-@kernel
-def carries_parameters(n):
-    """Whether the columns of a ball differ from its axes."""
-    return n.form == FORM_SPIN or n.form == FORM_QUATERNION

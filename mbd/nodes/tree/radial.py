@@ -11,7 +11,7 @@ from ...compiled.kernel import kernel
 
 @kernel
 def radial_inertia(n):
-    """Of the size of the body's own inertia."""
+    """Inertia against a change of length of a quaternion: any positive number, here about the body's own inertia."""
     return 2.0 * (n.j11 + n.j22 + n.j33) + n.mass * 1e-6
 
 

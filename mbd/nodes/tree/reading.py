@@ -41,7 +41,7 @@ def _axes_on_parent(c, z, out):
 
 @kernel(forceinline=True)
 def _axes_on_child(c, z, out):
-    """The same on the child."""
+    """Axes of the frame of a joint on the child, in the world."""
     out[3], out[4], out[5] = axis(z, c.b11, c.b21, c.b31)
     out[6], out[7], out[8] = axis(z, c.b12, c.b22, c.b32)
     out[9], out[10], out[11] = axis(z, c.b13, c.b23, c.b33)
@@ -55,7 +55,7 @@ def _along(z, k, x1, x2, x3):
 
 @kernel(forceinline=True)
 def _cosine(za, i, zb, j):
-    """Of the angle between an axis of one frame and one of another."""
+    """Cosine of the angle between an axis of one frame and one of another."""
     return _along(za, i, zb[3 * j], zb[3 * j + 1], zb[3 * j + 2])
 
 
@@ -224,7 +224,7 @@ def convert_some_to_joints(
     nodes, targets, carried, joined, turning, first, every, q, v, near, sides, out_q, out_v, z, twist, inverses, g,
     scratch,
 ):  # fmt: skip
-    """Of rows of successive states the ``first`` and every ``every``-th after it; joint angles are followed in all.
+    """Convert the ``first`` and every ``every``-th row after it, of successive states; joint angles follow all of them.
 
     ``near`` becomes joint angles of the last state and the rest of the last record, and ``sides`` (one row per
     coordinate) is scratch. Of other coordinates no more than signs of quaternions may depend on the record before.
