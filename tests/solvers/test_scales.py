@@ -13,6 +13,7 @@ import pytest
 import mbd
 
 GRAVITY = 9.81
+ROUND_OFF = 1e-13
 LENGTHS = [1e-6, 1e-4, 1.0, 1e6]
 MASSES = [(1e-12, 1e-12, 1e-12), (1.0, 1.0, 1.0), (1e12, 1e12, 1e12), (1e-6, 1e6, 1e-6), (1e6, 1e-6, 1.0)]
 
@@ -202,3 +203,19 @@ def test_states_beside_an_equilibrium_are_steady_at_every_size(coordinates):
         model.add(mbd.forces.TorsionSpring(joint, stiffness=0.4 * length**2))
         values = mbd.linearize(model.with_coordinates(coordinates)).eigenvalues
         assert np.allclose(np.sort(values.imag), [-np.sqrt(50.0), -2.0, 2.0, np.sqrt(50.0)], rtol=1e-5)
+
+
+@pytest.mark.parametrize("joint", ["Planar", "Cylindrical"])
+def test_joint_coordinates_keep_the_turn_of_a_body_in_every_unit_of_length(joint):
+    spin = 0.7
+    for length in (1e-9, *LENGTHS, 1e9):
+        model = mbd.Model("plate")
+        axis, offset = np.array((2.0, 3.0, 6.0)) / 7.0, np.array((1.0, -2.0, 0.5)) * length
+        slide = axis if joint == "Cylindrical" else np.array((0.9, -0.6, 0.0))
+        velocity = spin * np.cross(axis, offset) + length * slide
+        node = mbd.nodes.RotationVector(position=offset, velocity=velocity, angular_velocity=spin * axis)
+        plate = model.add(mbd.RigidBody("plate", 1.0, length**2 * np.eye(3), node))
+        model.add(getattr(mbd.joints, joint)(model.ground, plate, at=(0.0, 0.0, 0.0), axis=axis))
+        start = mbd.simulate(model.with_coordinates("joint"), 1e-3, 1e-3)["plate"]
+        assert np.allclose(start.angular_velocity[0], spin * axis, rtol=0.0, atol=ROUND_OFF)
+        assert np.allclose(start.velocity[0], velocity, rtol=0.0, atol=ROUND_OFF * length)
