@@ -231,15 +231,9 @@ def skew_loop(length: float, mass: float) -> mbd.Model:
         node = mbd.nodes.RotationVector(length * rng.normal(size=3), mbd.rotation(rng.normal(size=3)))
         inertia = mass * length**2 * rng.uniform(0.1, 0.15, size=3)
         bodies.append(model.add(mbd.RigidBody(f"body {k}", mass, inertia, node)))
-    kinds = [
-        mbd.joints.Revolute,
-        mbd.joints.Prismatic,
-        mbd.joints.Cylindrical,
-        mbd.joints.Planar,
-        mbd.joints.Cylindrical,
-    ]
+    kinds = ["Revolute", "Prismatic", "Cylindrical", "Planar", "Cylindrical"]
     for kind, first, second in zip(kinds, [model.ground, *bodies], bodies, strict=False):
-        model.add(kind(first, second, at=length * rng.normal(size=3), axis=rng.normal(size=3)))
+        model.add(getattr(mbd.joints, kind)(first, second, at=length * rng.normal(size=3), axis=rng.normal(size=3)))
     model.add(mbd.joints.Spherical(bodies[-1], model.ground, at=length * rng.normal(size=3), name="last"))
     model.add(mbd.joints.Distance(model.ground, bodies[0], length * rng.normal(size=3), (0, 0, 0)))
     return model
