@@ -173,9 +173,10 @@ class Bushing(ForceElement):
     axes of the first body, the force on the second body is ``-(stiffness u + damping u_dot)`` along each axis; the
     reaction acts on the first body at Q. It vanishes where the points coincide.
 
-    Rotations from the initial relative orientation are resisted by ``-(rotational_stiffness s + rotational_damping
-    s_dot)`` with the sine ``s`` of the angle about each axis (the axial vector of the relative rotation, so keep
-    below 90 degrees).
+    Rotations from the initial relative orientation are measured by the sine ``s`` of the angle about each axis (the
+    axial vector of the relative rotation, so keep well below 90 degrees). Each axis stores the energy
+    ``rotational_stiffness s^2 / 2``, and ``-(rotational_stiffness s + rotational_damping s_dot)`` is the force that
+    belongs to ``s``: the torque of a rotation about a single axis is that times the cosine of the angle.
 
     Parameters
     ----------
@@ -191,8 +192,8 @@ class Bushing(ForceElement):
     point_b: Array = attachment("Its point on the second body, body-fixed.", "body_b")
     stiffness = declared("Force per displacement along each axis.", _three_numbers)
     damping = declared("Force per velocity along each axis.", _three_numbers)
-    rotational_stiffness = declared("Torque per sine of the angle about each axis.", _three_numbers)
-    rotational_damping = declared("Torque per rate of that sine about each axis.", _three_numbers)
+    rotational_stiffness = declared("Torque per angle about each axis, for small angles.", _three_numbers)
+    rotational_damping = declared("Torque per rate of that angle about each axis, for small angles.", _three_numbers)
     axes = declared("Its axes as columns, fixed in the first body.", _checked_axes)
     axes_b: Array = fixed("The same axes, fixed in the second body.", "set axes, which they follow", _orthonormal)
 

@@ -11,15 +11,17 @@ PANEL = U(16)
 
 
 @kernel(fastmath=MATH)
-def lu_blocked(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any) -> None:
+def lu_blocked(
+    F: Any, pivots: Any, dinv: Any, weights: Any, report: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any
+) -> None:
     """LU of a larger front: panels of columns, then a tiled update of everything to the right of the panel."""
     k0 = ZERO
     while k0 < n:
         k1 = min(k0 + PANEL, n)
         k = k0
         while k < k1:
-            q, best = search(F, o, k, n, ld)
-            inverse = settle(F, pivots, dinv, report, o, k, q, best, w, ld, x0)
+            q, best = search(F, weights, o, k, n, ld, x0)
+            inverse = settle(F, pivots, dinv, weights, report, o, k, q, best, w, ld, x0)
             row = o + k * ld
             i = k + ONE
             while i < w:

@@ -56,15 +56,15 @@ def accept(pivot: float, scale: float, index: Any, report: Any) -> tuple[float, 
 
 
 @kernel(fastmath=MATH)
-def search(F: Any, o: Any, k: Any, n: Any, ld: Any) -> tuple[Any, float]:
-    """Row of the pivot of column k, and its size."""
+def search(F: Any, weights: Any, o: Any, k: Any, n: Any, ld: Any, x0: Any) -> tuple[Any, float]:
+    """Row of the pivot of column k, and its size times the weight of the row."""
     a = o + k * (ld + ONE)
     q = k
-    best = abs(F[a]) * DIAGONAL
+    best = abs(F[a]) * weights[x0 + k] * DIAGONAL
     a += ld
     i = k + ONE
     while i < n:
-        size = abs(F[a])
+        size = abs(F[a]) * weights[x0 + i]
         if size > best:
             best = size
             q = i
@@ -75,14 +75,16 @@ def search(F: Any, o: Any, k: Any, n: Any, ld: Any) -> tuple[Any, float]:
 
 @kernel(fastmath=MATH)
 def settle(
-    F: Any, pivots: Any, dinv: Any, report: Any, o: Any, k: Any, q: Any, best: float, w: Any, ld: Any, x0: Any
-) -> float:
+    F: Any, pivots: Any, dinv: Any, weights: Any, report: Any, o: Any, k: Any, q: Any, best: float, w: Any, ld: Any,
+    x0: Any,
+) -> float:  # fmt: skip
     """Swap row q with the pivot row k, return the inverse of the pivot. ``dinv`` holds the scale until then."""
     row = o + k * ld
-    if best < report[THRESHOLD] * dinv[x0 + k]:
+    if best < report[THRESHOLD] * dinv[x0 + k] * weights[x0 + q]:
         q = k  # an empty column: a swap would only take away the good pivot of another row
     pivots[x0 + k] = q
     if q != k:
+        weights[x0 + k], weights[x0 + q] = weights[x0 + q], weights[x0 + k]
         a = row
         c = o + q * ld
         end = row + w
@@ -100,7 +102,9 @@ def settle(
 
 
 @kernel(fastmath=MATH)
-def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any) -> None:
+def lu_rows(
+    F: Any, pivots: Any, dinv: Any, weights: Any, report: Any, o: Any, n: Any, w: Any, ld: Any, x0: Any
+) -> None:
     """LU of a small front, two pivots at a time: every other row is then loaded and stored half as often.
 
     The next pivot is searched for while its column is computed.
@@ -109,9 +113,9 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any,
     row = o
     if n == k:
         return
-    q, best = search(F, o, k, n, ld)
+    q, best = search(F, weights, o, k, n, ld, x0)
     while k < n:
-        inverse = settle(F, pivots, dinv, report, o, k, q, best, w, ld, x0)
+        inverse = settle(F, pivots, dinv, weights, report, o, k, q, best, w, ld, x0)
         j = k + ONE
         second = row + ld
         if j == n:  # an odd pivot is left: the same with an empty second one
@@ -125,7 +129,7 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any,
         F[a + ONE] = t
         raise_scale(dinv, x0 + j, f * u)
         q = j
-        best = abs(t) * DIAGONAL
+        best = abs(t) * weights[x0 + j] * DIAGONAL
         i = j + ONE
         a += ld
         while i < n:
@@ -134,7 +138,7 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any,
             t = F[a + ONE] - f * u
             F[a + ONE] = t
             raise_scale(dinv, x0 + i, f * F[row + i])
-            size = abs(t)
+            size = abs(t) * weights[x0 + i]
             if size > best:
                 best = size
                 q = i
@@ -146,7 +150,7 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any,
             F[a + ONE] -= f * u
             a += ld
             i += ONE
-        inverse = settle(F, pivots, dinv, report, o, j, q, best, w, ld, x0)
+        inverse = settle(F, pivots, dinv, weights, report, o, j, q, best, w, ld, x0)
         k = j + ONE
         subtract(F, F[second + j - ONE], row + k, second + k, row + w)
         start = second + ld
@@ -175,7 +179,7 @@ def lu_rows(F: Any, pivots: Any, dinv: Any, report: Any, o: Any, n: Any, w: Any,
                     a += FOUR
             if i < n:
                 raise_scale(dinv, x0 + i, h * F[second + i])
-                size = abs(F[start + k])
+                size = abs(F[start + k]) * weights[x0 + i]
                 if i == k:
                     best = size * DIAGONAL
                 elif size > best:

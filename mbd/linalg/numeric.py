@@ -9,7 +9,8 @@ compiles the code that walks the tree of fronts.
 occurred (WEAKEST), the number of pivots with a ratio below the THRESHOLD, which the caller sets (0 = off) and below
 which pivots are replaced (REPLACED), and one if a pivot was zero or not finite (FAILED). The ratio compares a pivot
 with the terms of which it is the sum and so shows cancellation; ``scale`` adds what the caller knows about the size of
-these terms (zeros if nothing).
+these terms (zeros if nothing). ``weights`` of rows make their entries comparable where a pivot is chosen among them:
+equations of motion and constraints have different units. They are swapped with the rows.
 """
 
 from __future__ import annotations
@@ -98,12 +99,12 @@ def joint_scale(
 
 
 @kernel
-def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any) -> None:
+def factor_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, weights: Any, scale: Any, report: Any, x: Any) -> None:
     """LU in place of a system that is one small front; x, if it is not empty, is eliminated on the way."""
     reset(report)
     n, ld = U(fr.table[0, PIVOTS]), U(fr.table[0, STRIDE])
     start_scale(F, dinv, scale, ZERO, n, ld, ZERO)
-    lu_rows(F, pivots, dinv, report, ZERO, n, n, ld, ZERO)
+    lu_rows(F, pivots, dinv, weights, report, ZERO, n, n, ld, ZERO)
     if x.shape[0] > 0:
         swap(pivots, x, n, ZERO)
         forward(F, x, ZERO, n, ld, ZERO)
@@ -120,7 +121,7 @@ def solve_dense(fr: Fronts, F: Any, pivots: Any, dinv: Any, x: Any, eliminated: 
 
 
 @kernel
-def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: Any, x: Any) -> None:
+def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, weights: Any, scale: Any, report: Any, x: Any) -> None:
     """LU in place of all fronts, children before parents.
 
     x, if it is not empty, is eliminated on the way, while the factors of a front are in the cache: for large systems
@@ -135,9 +136,9 @@ def factor_tree(fr: Fronts, F: Any, pivots: Any, dinv: Any, scale: Any, report: 
         for k in range(t[CHILD_START], t[CHILD_END]):
             add_child(fr.table[fr.children[k]], fr.row_map, F, dinv, o, n, ld, x0)
         if n + m <= SMALL:
-            lu_rows(F, pivots, dinv, report, o, n, n + m, ld, x0)
+            lu_rows(F, pivots, dinv, weights, report, o, n, n + m, ld, x0)
         else:
-            lu_blocked(F, pivots, dinv, report, o, n, n + m, ld, x0)
+            lu_blocked(F, pivots, dinv, weights, report, o, n, n + m, ld, x0)
         if eliminated:
             eliminate(fr, F, pivots, x, t)
 

@@ -57,6 +57,7 @@ class BlockSolver:
         self.F = np.zeros(layout.size_F)
         self.pivots = np.zeros(n, np.int64)
         self.dinv = np.zeros(n)
+        self.weights = np.ones(n)
         self.scale = np.zeros(n)
         self.report = np.zeros(5)
         self.ratio = np.inf  # smallest pivot ratio
@@ -95,7 +96,7 @@ class BlockSolver:
         self._regularised = regularised
         self.report[THRESHOLD] = SINGULAR
         run = numeric.factor_dense if self.layout.dense else numeric.factor_tree
-        run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.scale, self.report, NOTHING)
+        run(self.layout.fronts, self._factors, self.pivots, self.dinv, self.weights, self.scale, self.report, NOTHING)
         self._failed = bool(self.report[FAILED])
 
     def multiply(self, x: np.ndarray) -> np.ndarray:

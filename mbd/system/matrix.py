@@ -17,6 +17,7 @@ from .tables import (
     FLAG_REDUNDANT,
     FLAG_TREE,
     PARAMETER_REGULARISATION,
+    PARAMETER_WEIGHT,
     Tables,
     Work,
     coordinates,
@@ -99,6 +100,17 @@ def regularise(s, into):
             into[s.diagonal[k]] -= s.parameters[PARAMETER_REGULARISATION]
 
 
+@kernel
+def weigh(s, w):
+    """Weights of the rows: constraints beside equations of motion."""
+    for k in range(w.weights.shape[0]):
+        w.weights[k] = 1.0
+    weight = s.parameters[PARAMETER_WEIGHT]
+    if weight > 0.0:
+        for k in range(s.xl.shape[0]):
+            w.weights[s.xl[k]] = weight
+
+
 def _is_dense(s: Tables) -> bool:
     return bool(s.flags[FLAG_DENSE])
 
@@ -111,14 +123,16 @@ def _is_tree(s: Tables) -> bool:
 def factorise_dense(s, w, into, pivots, dinv, x):
     """Factorise one small front."""
     regularise(s, into)
-    factor_dense(s.fronts, into, pivots, dinv, w.scale, w.report, x)
+    weigh(s, w)
+    factor_dense(s.fronts, into, pivots, dinv, w.weights, w.scale, w.report, x)
 
 
 @entry(Tables, Work, front_values, integers, unknowns, vector, when=_is_tree)
 def factorise_tree(s, w, into, pivots, dinv, x):
     """Factorise all fronts."""
     regularise(s, into)
-    factor_tree(s.fronts, into, pivots, dinv, w.scale, w.report, x)
+    weigh(s, w)
+    factor_tree(s.fronts, into, pivots, dinv, w.weights, w.scale, w.report, x)
 
 
 @entry(Tables, front_values, integers, unknowns, unknowns, integer, when=_is_dense)

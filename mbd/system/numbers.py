@@ -19,7 +19,7 @@ from ..errors import ZERO3, ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
 from ..nodes.forms import FORM_LIE, FORM_POINT, NODE
-from .tables import PARAMETER_ARM, PARAMETER_LENGTH, Tables
+from .tables import PARAMETER_ARM, PARAMETER_LENGTH, PARAMETER_WEIGHT, Tables
 
 Numbers = tuple[float, ...]
 FRAMED = RigidBody, PointMass
@@ -27,6 +27,7 @@ FRAMED = RigidBody, PointMass
 MARKERS = tuple(f"{name}{i}" for name in ("pa", "pb", "aa", "ab", "na", "nb") for i in (1, 2, 3))
 PRIMITIVE_NUMBERS = (*MARKERS, "value", "factor")  # in the order of the columns of the tables
 FORCE_NUMBERS = (*MARKERS, "p1", "p2", "p3", "p4", "p5", "p6")
+FAINT = 1e-8  # inertia that is near the round-off of directions, whose size is one
 _ZERO: Any = (0.0, 0.0, 0.0)
 _NO_AXES = (*_ZERO, *_ZERO, *_ZERO, *_ZERO, 0.0, 1.0)
 
@@ -161,7 +162,8 @@ def force_numbers(r: Any) -> Numbers:
 
 
 def write_lengths(model: Any, tables: Tables) -> float:
-    """Write the typical distance of joints from reference points, and the extent of the model, which is returned."""
+    """Write the typical distance of joints from reference points, the extent of the model, which is returned, and the
+    weight of constraints."""
     arm = extent = 0.0
     positions = [body.node.position for body in model.bodies if isinstance(body, FRAMED)]
     if positions:
@@ -197,6 +199,23 @@ def _write_lengths(s, arm, extent):
     if arm == 0.0:
         arm = extent if extent > 0.0 else 1.0
     s.parameters[PARAMETER_ARM], s.parameters[PARAMETER_LENGTH] = arm, max(arm, extent)
+    least = _least_inertia(s.nodes)
+    s.parameters[PARAMETER_WEIGHT] = least if least < FAINT else 0.0
+
+
+@kernel
+def _least_inertia(nodes):
+    """The smallest of all masses and of the largest moments of inertia of all bodies that have one.
+
+    A constraint that is no larger must not give a pivot in place of it: what rounding leaves of a direction may be.
+    """
+    least = math.inf
+    for i in range(1, nodes.shape[0]):
+        n = nodes[i]
+        for size in (n.mass, max(n.j11, n.j22, n.j33)):
+            if 0.0 < size < least:
+                least = size
+    return least
 
 
 def invert_inertia(nodes: np.ndarray) -> bool:

@@ -56,7 +56,7 @@ def _plan_of_work(
             "force_a": 12, "force_b": 12, "pulled_back": 12, "rotation": 12, "primitive_rows": 3, "observed": 3,
             "unit": multipliers, "user": user, "time": 2, "real_buffers": (BUFFERS, buffer),
             "complex_buffers": (BUFFERS, buffer), "buffers": (9, largest * largest + 16),
-            "pivots": n, "dinv": n, "scale": n, "x": n, "g": n, "product": n, "scales": 4, "report": 5,
+            "pivots": n, "dinv": n, "weights": n, "scale": n, "x": n, "g": n, "product": n, "scales": 4, "report": 5,
             "stiff_matrix": 0, "stiff_pivots": 0, "stiff_dinv": 0, "matrix": size,
         }
     ).filled_with(z=axes, base=np.nan, t=eye, eye=eye)  # fmt: skip

@@ -73,7 +73,8 @@ PARAMETER_LENGTH = 0  # characteristic length
 PARAMETER_ARM = 2  # typical distance of joints from the reference points of bodies
 PARAMETER_REGULARISATION = 1  # subtracted from the diagonal of the multipliers if the constraints are redundant
 PARAMETER_TIME = 3  # of the last evaluation, for messages
-PARAMETERS = 4
+PARAMETER_WEIGHT = 4  # of constraints among the rows of which a pivot is chosen, or zero: all are alike
+PARAMETERS = 5
 
 # least lengths of vectors that Python hands over to compiled code
 LENGTHS = 5
@@ -145,6 +146,7 @@ class Work(Record):
     matrix = vector  # the fronts of the iteration matrix
     pivots = integers  # rows that were swapped in it
     dinv = vector  # inverses of its pivots
+    weights = vector  # of its rows, where a pivot is chosen among them
     stiff_matrix = vector  # of GGL methods: a second matrix, with the tangents of forces, and its factors
     stiff_pivots = integers
     stiff_dinv = vector

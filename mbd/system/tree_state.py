@@ -108,7 +108,8 @@ def placed_node(node: RigidNode, rotation: Array) -> RigidNode:
 def joint_state(system: System, z: Array, zd: Array, q: Array, v: Array) -> None:
     """Fill in the coordinates and velocities of carried bodies from the frames of all bodies and their velocities.
 
-    Velocities are those nearest to the relative motion of child and parent.
+    Velocities are those nearest to the relative motion of child and parent, in the size of the model as unit of length:
+    in a small unit the columns of a joint that turns and slides nearly agree, and the turn would be lost.
     """
     tree = system.assembly.tree
     assert tree is not None
@@ -125,15 +126,18 @@ def joint_state(system: System, z: Array, zd: Array, q: Array, v: Array) -> None
     order, parents = s.tree.order, s.tree.carried["parent"][s.tree.order]
     relative = twist[order] - twist[parents]
     relative[:, 3:] -= np.cross(twist[parents, :3], z[order, :3] - z[parents, :3])
-    columns = w.tree.columns
+    sizes = np.where(s.vclass == 0, system.length, 1.0)
+    columns = w.tree.columns * sizes[:, None]
+    columns[:, 3:] /= system.length
+    relative[:, 3:] /= system.length
     starts, counts = nodes["v0"][order].tolist(), nodes["nv"][order].tolist()
     for start, count, rest in zip(starts, counts, relative, strict=True):
+        part = slice(start, start + count)
         if count == 1:
             column = columns[start]
-            v[start] = (column @ rest) / (column @ column)
+            v[start] = sizes[start] * (column @ rest) / (column @ column)
         elif count > 1:
-            part = slice(start, start + count)
-            v[part] = np.linalg.lstsq(columns[part].T, rest, rcond=1e-12)[0]
+            v[part] = sizes[part] * np.linalg.lstsq(columns[part].T, rest, rcond=1e-12)[0]
 
 
 def _world_spin(z: Array, zd: Array) -> Array:

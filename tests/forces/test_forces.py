@@ -140,3 +140,15 @@ def test_points_that_are_apart_are_so_in_all_units(size):
     for element in (lambda: mbd.forces.Spring(a, c, stiffness=1.0), lambda: mbd.joints.Distance(a, c)):
         with pytest.raises(mbd.ModelError, match="coincide"):
             element()
+
+
+def test_torque_of_a_bushing_about_a_single_axis():
+    angle, rate, k, c = 0.7, 1.3, 5.0, 0.4
+    model = mbd.Model()
+    block = model.add(RigidBody("block", 1.0, (1.0, 1.0, 1.0)))
+    model.add(mbd.forces.Bushing(model.ground, block, stiffness=1.0, rotational_stiffness=k, rotational_damping=c))
+    block.rotation, block.angular_velocity = rotation((0.0, 0.0, angle)), (0.0, 0.0, rate)
+    system = mbd.assemble(model)
+    torque = system.accelerations(*system.initial_state(), 0.0)[0][-1]  # the moment of inertia is one
+    sine, sine_rate = math.sin(angle), math.cos(angle) * rate
+    assert torque == pytest.approx(-math.cos(angle) * (k * sine + c * sine_rate), rel=1e-12)

@@ -130,7 +130,7 @@ def test_large_fronts(n, rows):
     pivots, dinv, report = np.zeros(total, np.int64), np.zeros(total), np.zeros(5)
     b = np.random.default_rng(1).normal(size=total)
     begun = b.copy()
-    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(total), report, begun)
+    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.ones(total), np.zeros(total), report, begun)
     x = b.copy()
     numeric.solve_tree(layout.fronts, F, pivots, dinv, x, 0)
     numeric.solve_tree(layout.fronts, F, pivots, dinv, begun, 1)
@@ -143,11 +143,11 @@ def test_empty_row_is_reported_and_replaced():
     layout, F, _ = large_random(3, 2)
     F[:] = 0.0
     pivots, dinv, report = np.zeros(5, np.int64), np.zeros(5), np.zeros(5)
-    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(5), report, np.zeros(0))
+    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.ones(5), np.zeros(5), report, np.zeros(0))
     assert report[SMALLEST_RATIO] == 0.0 and report[FAILED] == 1.0
     F[:] = 0.0
     report[THRESHOLD] = 1e-11
-    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.zeros(5), report, np.zeros(0))
+    numeric.factor_tree(layout.fronts, F, pivots, dinv, np.ones(5), np.zeros(5), report, np.zeros(0))
     assert report[REPLACED] == 5 and report[FAILED] == 0.0
     x = np.ones(5)
     numeric.solve_tree(layout.fronts, F, pivots, dinv, x, 0)

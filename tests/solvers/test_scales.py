@@ -13,6 +13,8 @@ import pytest
 import mbd
 
 GRAVITY = 9.81
+ROUND_OFF = 1e-13
+LOOSE = 1e-6  # tolerances of iterations, amplified by the index of the equations
 LENGTHS = [1e-6, 1e-4, 1.0, 1e6]
 MASSES = [(1e-12, 1e-12, 1e-12), (1.0, 1.0, 1.0), (1e12, 1e12, 1e12), (1e-6, 1e6, 1e-6), (1e6, 1e-6, 1.0)]
 
@@ -202,3 +204,50 @@ def test_states_beside_an_equilibrium_are_steady_at_every_size(coordinates):
         model.add(mbd.forces.TorsionSpring(joint, stiffness=0.4 * length**2))
         values = mbd.linearize(model.with_coordinates(coordinates)).eigenvalues
         assert np.allclose(np.sort(values.imag), [-np.sqrt(50.0), -2.0, 2.0, np.sqrt(50.0)], rtol=1e-5)
+
+
+@pytest.mark.parametrize("joint", ["Planar", "Cylindrical"])
+def test_joint_coordinates_keep_the_turn_of_a_body_in_every_unit_of_length(joint):
+    spin = 0.7
+    for length in (1e-9, *LENGTHS, 1e9):
+        model = mbd.Model("plate")
+        axis, offset = np.array((2.0, 3.0, 6.0)) / 7.0, np.array((1.0, -2.0, 0.5)) * length
+        slide = axis if joint == "Cylindrical" else np.array((0.9, -0.6, 0.0))
+        velocity = spin * np.cross(axis, offset) + length * slide
+        node = mbd.nodes.RotationVector(position=offset, velocity=velocity, angular_velocity=spin * axis)
+        plate = model.add(mbd.RigidBody("plate", 1.0, length**2 * np.eye(3), node))
+        model.add(getattr(mbd.joints, joint)(model.ground, plate, at=(0.0, 0.0, 0.0), axis=axis))
+        start = mbd.simulate(model.with_coordinates("joint"), 1e-3, 1e-3)["plate"]
+        assert np.allclose(start.angular_velocity[0], spin * axis, rtol=0.0, atol=ROUND_OFF)
+        assert np.allclose(start.velocity[0], velocity, rtol=0.0, atol=ROUND_OFF * length)
+
+
+def skew_loop(length: float, mass: float) -> mbd.Model:
+    """Five bodies in skew positions on joints with skew axes, from ground to ground, and a rod."""
+    rng = np.random.default_rng(3)
+    model = mbd.Model("skew loop", gravity=length * rng.normal(size=3))
+    bodies = []
+    for k in range(5):
+        node = mbd.nodes.RotationVector(length * rng.normal(size=3), mbd.rotation(rng.normal(size=3)))
+        inertia = mass * length**2 * rng.uniform(0.1, 0.15, size=3)
+        bodies.append(model.add(mbd.RigidBody(f"body {k}", mass, inertia, node)))
+    kinds = ["Revolute", "Prismatic", "Cylindrical", "Planar", "Cylindrical"]
+    for kind, first, second in zip(kinds, [model.ground, *bodies], bodies, strict=False):
+        model.add(getattr(mbd.joints, kind)(first, second, at=length * rng.normal(size=3), axis=rng.normal(size=3)))
+    model.add(mbd.joints.Spherical(bodies[-1], model.ground, at=length * rng.normal(size=3), name="last"))
+    model.add(mbd.joints.Distance(model.ground, bodies[0], length * rng.normal(size=3), (0, 0, 0)))
+    return model
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("method", ["GeneralizedAlpha", "RK6", "LieEM"])
+def test_skew_loops_of_tiny_bodies_move_as_large_ones(method, coordinates):
+    """What rounding leaves of a direction, 1e-17, is larger than moments of inertia of 1e-24 kg m^2."""
+    found = []
+    for length, mass in ((1.0, 1.0), (1e-6, 1e-12), (1.0, 1e-18)):
+        model = skew_loop(length, mass).with_coordinates(coordinates)
+        run = mbd.simulate(model, 0.1, 5e-3, getattr(mbd.integrators, method)())
+        found.append((run["body 4"].position / length, run["last"].force / (mass * length)))
+    for position, force in found[1:]:
+        assert np.allclose(position, found[0][0], rtol=0.0, atol=LOOSE)
+        assert np.allclose(force, found[0][1], rtol=0.0, atol=LOOSE)

@@ -110,7 +110,7 @@ def new_work(system: System, unknowns: int, entries: int) -> Work:
     """Buffers of a run with a matrix of another size."""
     return system.new_work().changed(
         matrix=np.zeros(entries), pivots=np.zeros(unknowns, dtype=np.int64), dinv=np.zeros(unknowns),
-        scale=np.zeros(unknowns), x=np.zeros(unknowns), g=np.zeros(unknowns),
+        weights=np.ones(unknowns), scale=np.zeros(unknowns), x=np.zeros(unknowns), g=np.zeros(unknowns),
     )  # fmt: skip
 
 
