@@ -17,6 +17,7 @@ import numpy as np
 from ..compiled.bound import bound
 from ..compiled.entry import connect
 from ..compiled.record import Beginning, Plan, Record, table_of
+from ..system.numbers import copy_numbers
 from ..system.tables import Tables, Work
 from .base import Array, Integrator, Run, begins_of, check_rows
 from .loop import RESTART, Rows, run_steps
@@ -105,13 +106,23 @@ class Equations:
         """After a step that failed: whether another way to solve the same equations is left, and taken from now on."""
         return False
 
+    def copies(self) -> list[Tables]:
+        """Copies of the system's tables that the steps use: inputs do not write there."""
+        return []
+
     @cached_property
     def act_anew(self) -> Callable[[], Any]:
         """What acts has changed suddenly: compute anew what a step takes over from the end of the last one."""
         anew = type(self).anew  # without compiled code it is a plain function, which self.anew would bind
-        if anew is None:
-            return lambda: None
-        return bound(anew, self.tables, self.work, self.x, self.numbers).call
+        call = bound(anew, self.tables, self.work, self.x, self.numbers).call if anew is not None else lambda: None
+        if not self.copies():
+            return call
+
+        def follow() -> None:
+            copy_numbers(self.system.tables, self.copies())
+            call()
+
+        return follow
 
     def name_of_unknown(self, row: int) -> str:
         """The element behind a row of the equations."""
