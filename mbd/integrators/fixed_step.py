@@ -244,7 +244,7 @@ class FixedStepRun(Run):
     def begin(self, q: Array, v: Array, turns: Array | None) -> None:
         """Take over the first state, and compute what the method needs besides."""
         self.equations.load(q, v, turns)
-        self.equations.start(self.origin)
+        self.equations.start(self.t)
 
     def begin_again(self, q: Array, v: Array) -> bool:
         if self._beginning is None or not self._beginning.restore():
@@ -252,6 +252,11 @@ class FixedStepRun(Run):
         self.system.prepare_work(self.work)
         self.begin(q, v, None)
         return True
+
+    def _begin_at(self, q: Array, v: Array) -> None:
+        self.equations.act_anew()
+        self.equations.numbers.history = 0
+        self.begin(q, v, None)
 
     def row(self) -> list[Array]:
         return [getattr(self.rows, name) for name in ("q", "v", "first", "second", "turns")]

@@ -23,6 +23,7 @@ from ..system.system import assemble
 from .continuing import continued, noted_turns, state_of, turns_of
 from .gauges import gauged
 from .growing import NEVER
+from .moving_constraints import MovingConstraints
 from .present import Look, Now, Present, places_of
 from .starting import (
     check_resolution,
@@ -122,6 +123,7 @@ class Simulator(Stepping):
         self.system = assemble(self.model)
         self.integrator.check(self.system)
         self._first_inputs = dict(self.system.inputs)
+        self._moving = MovingConstraints(self.system)
         self._start = None
         self._now: Present | None = None
         self._places: dict[str, tuple[dict[str, tuple[int, int]], dict[str, tuple[str, int]]]] = {}

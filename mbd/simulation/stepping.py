@@ -25,6 +25,7 @@ from ..system.tables import FLAG_REDUNDANT
 from .continuing import WHOLE_STEPS
 from .growing import LARGEST_BLOCK, GrowingRecords
 from .memory import check_room
+from .moving_constraints import MovingConstraints
 from .recording import Recording, on_grid, thinned
 from .starting import check_resolution
 
@@ -63,6 +64,7 @@ class Stepping:
     _store: FilePath | None
     _events: list[Event]
     _first_inputs: dict[str, float]
+    _moving: MovingConstraints
     _is_kept = False  # whether somebody has taken the present state as a whole, and may look at it after any step
 
     def _take(self, run: Run, report: Any, row: list[Array], begins_with: dict[str, Any]) -> None:
@@ -278,7 +280,8 @@ class Stepping:
             )
         if self._begin_again():
             return
-        self._run.act_anew()
+        if not self._moving.follow(self._run, self._inputs_that_act):
+            self._run.act_anew()
         self._acting = values.copy()
         if self._records:
             self._recording.inputs.append((self._run.t, self._acting))
@@ -312,7 +315,10 @@ class Stepping:
             values = self._signature(self._run)
             if values != self._function_values:
                 self._function_values = values
-                self._run.act_anew()
+                if self._moving.has_functions:
+                    self._run.begin_here(moved=False)
+                else:
+                    self._run.act_anew()
                 with self._carrying_solution():
                     self._recording.watch_anew()
 
