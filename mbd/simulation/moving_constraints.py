@@ -40,12 +40,14 @@ class MovingConstraints:
         self._warned = False
 
     def follow(self, run: Run, before: Mapping[str, float]) -> bool:
-        """Let a run begin anew where constraints ask for something else than with the inputs before.
+        """Let a run begin anew where constraints ask for something else than with the values before.
 
         False if they do not, and what acts has still to be told to it.
         """
-        values = self.system.values
-        changed = [name for name, value in before.items() if values[name] != value]
+        if not self.has_functions and not self._inputs:
+            return False
+        before = {name: before[name] for name in self.system.inputs}
+        changed = [name for name, value in before.items() if self.system.values[name] != value]
         if not self.has_functions and self._inputs.isdisjoint(changed):
             return False
         q, v, *_, turns = run.row()

@@ -272,7 +272,9 @@ class Simulator(Stepping):
     def _row(self) -> list[Array]:
         """The present state as the method records it; that of the event that has ended the run."""
         watch = self._recording.watch
-        return self._run.row() if watch is None or watch.stopped is None else watch.last_row
+        if watch is not None and watch.stopped is not None:
+            return watch.last_row
+        return self._run.row() if self._changed_at != self._run.index else self._row_before
 
     def __getitem__(self, key: Element | str) -> Now:
         """What an element does at present: ``sim["tip"].position``, ``sim[joint].angle``."""
@@ -324,7 +326,7 @@ class Simulator(Stepping):
             chooser = self._recording.chooser
             system = chooser.system if chooser is not None else self._system_of_solution()
             if chooser is not None:  # made when the run began
-                system.inputs.update({name: self._acting[name] for name in system.inputs})
+                system.inputs.update({name: self._acted[name] for name in system.inputs})
                 system._following.settle()
             solution = self._recording.solution(system=system)
             solution.stats.pop("wall_time")
