@@ -218,6 +218,21 @@ def test_adaptive_inputs(method):
     assert solution.t[-1] == sim.t and np.array_equal(solution["push"].force[-1], (0, 0, 2.0))
 
 
+@pytest.mark.parametrize("method", [DOPRI5(), AdaptiveAlpha()], ids=lambda m: m.name)
+def test_inputs_that_act_for_a_short_time(method):
+    """Steps far shorter than the first one: every record knows the input of its own step."""
+    sim = mbd.Simulator(_pushed("point"), 1.0, method)
+    values, ends = [1.0, -3.0, 2.0, 0.5], []
+    for value, duration in zip(values, (0.1, 1e-7, 1e-7, 0.1), strict=True):
+        sim.inputs["u"] = value
+        sim.advance(duration)
+        ends.append(sim.t)
+    solution = sim.solution()
+    last = [solution.inputs["u"][solution.t == t][-1] for t in ends]
+    assert last == values
+    assert np.allclose(solution["push"].force[:, 2], solution["body"].acceleration[:, 2], rtol=1e-6)
+
+
 def test_saved_with_its_inputs(tmp_path):
     """A file knows the inputs; what depends on them is right with the model, and refused without, never wrong."""
     sim = mbd.Simulator(cart_pole(), 1e-3)
