@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..errors import IncompatibleError
+from ..solvers.initial import back_to_constraints, consistent_velocities
 from .arguments import check_arguments, checked_first
 from .traits import ADVICE, Invariant, Trait, missing_trait
 
@@ -200,6 +202,24 @@ class Run(ABC):
         one must not use them, or the change would arrive late.
         """
         return None
+
+    def begin_here(self, moved: bool) -> None:
+        """Begin anew at the present time with the velocities that constraints ask for by now, as behind an impact.
+
+        Where they have ``moved`` they ask for other positions as well, which are the nearest ones.
+        """
+        q, v, *_, turns = (x.copy() for x in self.row())
+        own = copy(self.system)
+        own.work = self.system.work_with(turns=turns)
+        if moved:
+            q, v = back_to_constraints(own, q, v, self.t)
+        else:
+            v = consistent_velocities(own, q, v, self.t)
+        self._begin_at(q, v)
+
+    def _begin_at(self, q: Array, v: Array) -> None:
+        """Begin anew at the present time and step."""
+        raise NotImplementedError(f"{type(self).__name__} treats no constraints")
 
     def begin_again(self, q: Array, v: Array) -> bool:
         """Begin at (q, v) as a new run of the system does, whose numbers may be others now, bit for bit.

@@ -303,6 +303,9 @@ class ConvertedRun(Run):
     def act_anew(self) -> None:
         self.inner.act_anew()
 
+    def begin_here(self, moved: bool) -> None:
+        self.inner.begin_here(moved)
+
     def row(self) -> list[Array]:
         return self._converted_row(self.inner.row())
 

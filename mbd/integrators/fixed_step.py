@@ -17,6 +17,7 @@ import numpy as np
 from ..compiled.bound import bound
 from ..compiled.entry import connect
 from ..compiled.record import Beginning, Plan, Record, table_of
+from ..system.numbers import copy_numbers
 from ..system.tables import Tables, Work
 from .base import Array, Integrator, Run, begins_of, check_rows
 from .loop import RESTART, Rows, run_steps
@@ -105,13 +106,23 @@ class Equations:
         """After a step that failed: whether another way to solve the same equations is left, and taken from now on."""
         return False
 
+    def copies(self) -> list[Tables]:
+        """Copies of the system's tables that the steps use: inputs do not write there."""
+        return []
+
     @cached_property
     def act_anew(self) -> Callable[[], Any]:
         """What acts has changed suddenly: compute anew what a step takes over from the end of the last one."""
         anew = type(self).anew  # without compiled code it is a plain function, which self.anew would bind
-        if anew is None:
-            return lambda: None
-        return bound(anew, self.tables, self.work, self.x, self.numbers).call
+        call = bound(anew, self.tables, self.work, self.x, self.numbers).call if anew is not None else lambda: None
+        if not self.copies():
+            return call
+
+        def follow() -> None:
+            copy_numbers(self.system.tables, self.copies())
+            call()
+
+        return follow
 
     def name_of_unknown(self, row: int) -> str:
         """The element behind a row of the equations."""
@@ -233,7 +244,7 @@ class FixedStepRun(Run):
     def begin(self, q: Array, v: Array, turns: Array | None) -> None:
         """Take over the first state, and compute what the method needs besides."""
         self.equations.load(q, v, turns)
-        self.equations.start(self.origin)
+        self.equations.start(self.t)
 
     def begin_again(self, q: Array, v: Array) -> bool:
         if self._beginning is None or not self._beginning.restore():
@@ -241,6 +252,11 @@ class FixedStepRun(Run):
         self.system.prepare_work(self.work)
         self.begin(q, v, None)
         return True
+
+    def _begin_at(self, q: Array, v: Array) -> None:
+        self.equations.act_anew()
+        self.equations.numbers.history = 0
+        self.begin(q, v, None)
 
     def row(self) -> list[Array]:
         return [getattr(self.rows, name) for name in ("q", "v", "first", "second", "turns")]

@@ -96,6 +96,9 @@ class PythonRun(Run):
         self.x.q, self.x.v, self.x.vd, self.x.lam = q, v, vd, lam
         remember_angles(self.system.tables, self.work, q, v)
 
+    def _begin_at(self, q: Array, v: Array) -> None:
+        self.accept(self.t, q, v)
+
     def initial_row(self) -> list[Array]:
         x = self.x
         return [x.q, x.v, x.vd, x.lam, self.work.turns.copy()]

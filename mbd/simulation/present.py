@@ -75,7 +75,7 @@ class Present(Solution):
 
     def _evaluate(self, call: Callable[[slice], Any], inputs: Mapping[str, Array] | None = None) -> None:
         """With the inputs that act: what is set acts from the next step on, whatever was read before."""
-        if self._simulator._values == self._simulator._acting:
+        if self._simulator._values == self._simulator._acted:
             call(slice(None))
             return
         with acting(self.system, self._simulator._inputs_that_act):
@@ -185,7 +185,7 @@ class Present(Solution):
             return None
         t, key = run.t, (name, kind)
         if self._copied != (step, t):
-            row = run.row()
+            row = self._simulator._row()
             self._states[0][0], self._states[1][0] = row[0], row[1]
             self._turned[:] = row[-1]
             self._read.clear()

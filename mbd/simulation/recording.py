@@ -24,6 +24,7 @@ from ..system.system import System
 from ..system.tree_state import locked_angles
 from .row_buffer import RowBuffer
 
+ROUND_OFF = 1e-6  # of a step
 FLAT = 0.999  # cosine of the angle between the spin axis of a rolling disk and the normal of its plane
 
 
@@ -91,13 +92,17 @@ class Recording:
             rows = [q, v, here.vd, here.lam, turns]
         self.watch.begin_anew(t, rows)
 
+    @property
+    def _round_off(self) -> float:
+        """Between times of records and of changes, which are multiples of equal steps; others are the same numbers."""
+        return 0.0 if self.integrator.adaptive else ROUND_OFF * self.run.step
+
     def inputs_at(self, t: Array) -> dict[str, Array]:
         """Inputs of the steps that end at these times."""
         if not self.inputs:
             return {}
         changed = np.array([time for time, _ in self.inputs])
-        # round-off: times of records and of changes are multiples of the step
-        at = np.searchsorted(changed, t - 1e-6 * self.run.step) - 1
+        at = np.searchsorted(changed, t - self._round_off) - 1
         table = {name: np.array([values[name] for _, values in self.inputs]) for name in self.system.inputs}
         return {name: values[np.maximum(at, 0)] for name, values in table.items()}
 
@@ -108,7 +113,7 @@ class Recording:
             return []
         after = np.searchsorted(t, changed)
         gap = np.minimum(np.abs(t[after] - changed), np.abs(t[after - 1] - changed))
-        return changed[gap > 1e-6 * self.run.step].tolist()
+        return changed[gap > self._round_off].tolist()
 
     def write_to(self, path: FilePath) -> None:
         """Write records to a folder while they are made."""

@@ -23,6 +23,7 @@ from ..system.system import assemble
 from .continuing import continued, noted_turns, state_of, turns_of
 from .gauges import gauged
 from .growing import NEVER
+from .moving_constraints import MovingConstraints
 from .present import Look, Now, Present, places_of
 from .starting import (
     check_resolution,
@@ -122,6 +123,7 @@ class Simulator(Stepping):
         self.system = assemble(self.model)
         self.integrator.check(self.system)
         self._first_inputs = dict(self.system.inputs)
+        self._moving = MovingConstraints(self.system)
         self._start = None
         self._now: Present | None = None
         self._places: dict[str, tuple[dict[str, tuple[int, int]], dict[str, tuple[str, int]]]] = {}
@@ -270,7 +272,9 @@ class Simulator(Stepping):
     def _row(self) -> list[Array]:
         """The present state as the method records it; that of the event that has ended the run."""
         watch = self._recording.watch
-        return self._run.row() if watch is None or watch.stopped is None else watch.last_row
+        if watch is not None and watch.stopped is not None:
+            return watch.last_row
+        return self._run.row() if self._changed_at != self._run.index else self._row_before
 
     def __getitem__(self, key: Element | str) -> Now:
         """What an element does at present: ``sim["tip"].position``, ``sim[joint].angle``."""
@@ -322,7 +326,7 @@ class Simulator(Stepping):
             chooser = self._recording.chooser
             system = chooser.system if chooser is not None else self._system_of_solution()
             if chooser is not None:  # made when the run began
-                system.inputs.update({name: self._acting[name] for name in system.inputs})
+                system.inputs.update({name: self._acted[name] for name in system.inputs})
                 system._following.settle()
             solution = self._recording.solution(system=system)
             solution.stats.pop("wall_time")

@@ -25,11 +25,13 @@ from ..system.tables import FLAG_REDUNDANT
 from .continuing import WHOLE_STEPS
 from .growing import LARGEST_BLOCK, GrowingRecords
 from .memory import check_room
+from .moving_constraints import MovingConstraints
 from .recording import Recording, on_grid, thinned
 from .starting import check_resolution
 
 CHUNK_SECONDS = 0.05  # compiled code returns this often, for Ctrl-C
 FIRST_CHUNK = 50
+UNCHANGED = -1  # a step that no run makes
 HANDED_OVER = 500_000  # numbers of a block of records that is handed over and forgotten
 ROUND_OFF = 1e-6  # of a step: of the number of steps in a duration
 
@@ -63,6 +65,10 @@ class Stepping:
     _store: FilePath | None
     _events: list[Event]
     _first_inputs: dict[str, float]
+    _moving: MovingConstraints
+    _changed_at: int  # the step behind which inputs changed last, ...
+    _row_before: list[Array]  # ... its record, and what acted in it: the method begins the next one with other numbers
+    _acted_before: dict[str, float]
     _is_kept = False  # whether somebody has taken the present state as a whole, and may look at it after any step
 
     def _take(self, run: Run, report: Any, row: list[Array], begins_with: dict[str, Any]) -> None:
@@ -80,6 +86,7 @@ class Stepping:
         self._functions = run.evaluated.assembly.callbacks
         self._function_values = self._signature(run)
         self._values, self._acting = self.system.values, dict(self.system.values)
+        self._changed_at = UNCHANGED
         self._parameters = [name for name in self._acting if name not in self._first_inputs]
         if self._first_inputs:
             self._recording.inputs = [(run.t, self._acting)]
@@ -278,7 +285,11 @@ class Stepping:
             )
         if self._begin_again():
             return
-        self._run.act_anew()
+        if self._changed_at != self._run.index:
+            self._changed_at, self._row_before = self._run.index, [x.copy() for x in self._run.row()]
+            self._acted_before = before
+        if not self._moving.follow(self._run, before):
+            self._run.act_anew()
         self._acting = values.copy()
         if self._records:
             self._recording.inputs.append((self._run.t, self._acting))
@@ -286,9 +297,14 @@ class Stepping:
             self._recording.inputs = [self._recording.inputs[-1], (self._run.t, self._acting)]
 
     @property
+    def _acted(self) -> dict[str, float]:
+        """Parameters, and inputs of the last step that was made; the method may know those of the next one already."""
+        return self._acting if self._changed_at != self._run.index else self._acted_before
+
+    @property
     def _inputs_that_act(self) -> dict[str, float]:
         """Inputs of the last step; others may be set for the next one."""
-        return {name: self._acting[name] for name in self._first_inputs}
+        return {name: self._acted[name] for name in self._first_inputs}
 
     def _begin_again(self) -> bool:
         """Begin with the inputs that act now, as long as no step was made; False if there is no way back."""
@@ -312,7 +328,10 @@ class Stepping:
             values = self._signature(self._run)
             if values != self._function_values:
                 self._function_values = values
-                self._run.act_anew()
+                if self._moving.has_functions:
+                    self._run.begin_here(moved=False)
+                else:
+                    self._run.act_anew()
                 with self._carrying_solution():
                     self._recording.watch_anew()
 
@@ -373,7 +392,7 @@ class Stepping:
             return self.system
         self._settle()
         own = assemble(self.system.model)
-        own.set_parameters(self._acting)  # what acted in the last step, not what will act in the next
+        own.set_parameters(self._acted)  # what acted in the last step, not what will act in the next
         if self.system.tables.flags[FLAG_REDUNDANT]:
             regularise(own)
         return own

@@ -131,7 +131,8 @@ def _amount(parts: tuple[Array, Array]) -> float:
 def linearize(model: Model, state: GivenState | None = None, *, t: float = 0.0) -> Linearisation:
     """Linearise about a steady state: an equilibrium, or steady motion with spinning axisymmetric bodies.
 
-    ``state`` is an equilibrium, a solution (its last record), a pair (q, v), or by default the initial state.
+    ``state`` is an equilibrium, a solution (its last record), a Simulator (its present), a pair (q, v), or by default
+    the initial state.
 
     >>> model = mbd.Model(gravity=(0, 0, -10.0))
     >>> ball = model.add(mbd.PointMass("ball", mass=2.0, position=(0, 0, -1.2)))

@@ -29,6 +29,7 @@ Array = np.ndarray
 def given_state(model: Model, state: Any, t: float) -> tuple[System, Array, Array, float]:
     """System and (q, v, t): the consistent initial state, or what a solution, an equilibrium or a pair (q, v) says."""
     system = assemble(model)
+    state = getattr(state, "now", state)  # of a Simulator
     if hasattr(state, "q") and isinstance(getattr(state, "model", None), Model):
         of = getattr(state, "system", None)
         there = of.identity if of is not None else identity_of(state.model)
@@ -39,6 +40,7 @@ def given_state(model: Model, state: Any, t: float) -> tuple[System, Array, Arra
     if hasattr(state, "q") and hasattr(state, "t") and np.ndim(state.q) == 2:  # a solution: its last record
         if not len(state.t):
             raise ModelError("the solution has no records; expected a state")
+        _tell_other_inputs(model, system, state)
         return system, system._q(state.q[-1]), system._v(state.v[-1]), float(state.t[-1])
     if hasattr(state, "q") and hasattr(state, "v"):
         return system, system._q(state.q), system._v(state.v), t
@@ -47,6 +49,20 @@ def given_state(model: Model, state: Any, t: float) -> tuple[System, Array, Arra
     except (TypeError, ValueError):
         raise ModelError(f"state is {state!r}; expected a solution, an equilibrium or a pair (q, v)") from None
     return system, system._q(q), system._v(v), t
+
+
+def _tell_other_inputs(model: Model, system: System, solution: Solution) -> None:
+    """The state was reached with inputs that may have changed since, or in a Simulator; those of the model act now."""
+    for name, values in solution.inputs.items():
+        value = float(values[-1])
+        if name in system.values and system.values[name] != value:
+            warnings.warn(
+                f"{model}: input '{name}' was {value:g} in the state that was given; now that of the model acts, "
+                f"{system.values[name]:g}: set model.parameters['{name}'], or take the model of a solution, "
+                "solution.model, whose inputs are those of its end",
+                ModelWarning,
+                stacklevel=5,
+            )
 
 
 def on_lie_nodes(system: System, q: Array, v: Array) -> tuple[System, Array, Array]:

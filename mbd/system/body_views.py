@@ -143,10 +143,17 @@ class GeneralizedView(MotionView):
 
     def __init__(self, solution: Solution, body: Any) -> None:
         self.solution, self.body = solution, body
-        q, v = solution.system.body_slices(body)
-        self.coordinates: Array = read_only(solution.q[:, q])
-        self.velocities: Array = read_only(solution.v[:, v])
-        self._columns = v
+        self._places, self._columns = solution.system.body_slices(body)
+
+    @property
+    def coordinates(self) -> Array:
+        """Coordinates (n, n_q)."""
+        return read_only(self.solution.q[:, self._places])
+
+    @property
+    def velocities(self) -> Array:
+        """Time derivatives of the coordinates (n, n_v)."""
+        return read_only(self.solution.v[:, self._columns])
 
     @property
     def accelerations(self) -> Array:

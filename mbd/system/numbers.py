@@ -19,7 +19,7 @@ from ..errors import ZERO3, ModelError
 from ..joints.instant import ANGLE, COINCIDENT, DISTANCE, DOT1, DOT2, ROTATING
 from ..joints.primitive_data import Coincident, CoordinateSum, DistanceBetween, Dot1, Dot2, Turned
 from ..nodes.forms import FORM_LIE, FORM_POINT, NODE
-from .tables import PARAMETER_ARM, PARAMETER_LENGTH, PARAMETER_WEIGHT, Tables
+from .tables import FORCE, PARAMETER_ARM, PARAMETER_LENGTH, PARAMETER_WEIGHT, PRIMITIVE, Tables
 
 Numbers = tuple[float, ...]
 FRAMED = RigidBody, PointMass
@@ -59,6 +59,21 @@ def columns(dtype: np.dtype, first: str, count: int) -> slice:
     assert dtype.fields is not None
     start = dtype.fields[first][1] // 8
     return slice(start, start + count)
+
+
+PRIMITIVE_COLUMNS = columns(PRIMITIVE, "pa1", len(PRIMITIVE_NUMBERS))
+FORCE_COLUMNS = columns(FORCE, "pa1", len(FORCE_NUMBERS))
+
+
+def copy_numbers(tables: Tables, copies: list[Tables]) -> None:
+    """Let copies of tables have their numbers of drivers and forces, of which inputs may have changed some.
+
+    Places of blocks stay what they are: those of copies may be others.
+    """
+    for name, numbers in (("primitives", PRIMITIVE_COLUMNS), ("forces", FORCE_COLUMNS)):
+        known = numbers_of(getattr(tables, name))[:, numbers]
+        for copy in copies:
+            numbers_of(getattr(copy, name))[:, numbers] = known
 
 
 def packed_integers(rows: list[Any]) -> np.ndarray:

@@ -22,6 +22,8 @@ from ..joints.primitive_data import CoordinateSum, FrameRows
 from ..nodes.forms import FORM_GENERALIZED, NODE
 from .identity import _digest, _place, _words, zeros_of
 from .numbers import (
+    FORCE_COLUMNS,
+    PRIMITIVE_COLUMNS,
     columns,
     force_numbers,
     inertia_numbers,
@@ -33,7 +35,7 @@ from .numbers import (
     write_inertia,
     write_lengths,
 )
-from .tables import FLAG_SIMPLE, FORCE, PRIMITIVE
+from .tables import FLAG_SIMPLE
 from .tree_assembly import CARRIED_NUMBERS, carried_numbers, check_movable, joint_node, rotor_inertia
 
 if TYPE_CHECKING:
@@ -49,8 +51,6 @@ class StructureError(ModelError):
 
 
 _SHAPE = [columns(NODE, name, 1).start for name in ("form", "kind", "nq", "nv")]
-_PRIMITIVE = columns(PRIMITIVE, "pa1", 20)
-_FORCE = columns(FORCE, "pa1", 24)
 
 
 class Writers:
@@ -204,7 +204,7 @@ class Writers:
                     raise StructureError(f"{joint}: its equations are of another kind or number now, {STRUCTURE}")
                 row = rows.pop(0)
                 for table_numbers in self.coupling_numbers if coupled else self.primitive_numbers:
-                    table_numbers[row, _PRIMITIVE] = numbers
+                    table_numbers[row, PRIMITIVE_COLUMNS] = numbers
                 motion = getattr(p, "motion", None)
                 if motion is not None and motion.function is not None and table.function[row] >= 0:
                     self._use(motion.functions, self._timed(table.function[row]))
@@ -224,9 +224,9 @@ class Writers:
             if (r.kind, r.law, *ends) != (f.kind, f.law, f.a, f.b):
                 raise StructureError(f"{force}: its law or its bodies are others now, {STRUCTURE}")
             numbers = force_numbers(r)
-            self.force_numbers[0][row, _FORCE] = numbers
+            self.force_numbers[0][row, FORCE_COLUMNS] = numbers
             if self.inner is not None and row in self.inner_force_rows:
-                self.force_numbers[1][self.inner_force_rows[row], _FORCE] = numbers
+                self.force_numbers[1][self.inner_force_rows[row], FORCE_COLUMNS] = numbers
             if force.joints == () and r.branch != 0.0:
                 self.system.assembly.turns[f.turn] = float(r.branch)
             if r.motion is not None and r.motion.function is not None:

@@ -154,6 +154,51 @@ def test_every_quantity_at_present():
         _ = sim["hinge"].displacement
 
 
+def workshop():
+    """One of each of what control loops rarely have: rolling, couplings, own constraints, forces and coordinates."""
+    model = mbd.Model("workshop", gravity=(0, 0, -9.81))
+    u = model.input("u", 0.3)
+    node = mbd.nodes.RotationVector((0, 0, 0.2), velocity=(1, 0, 0), angular_velocity=(0, 5, 0.3))
+    wheel = model.add(mbd.RigidBody("wheel", 1.0, (0.02, 0.04, 0.02), node))
+    model.add(mbd.joints.Rolling(model.ground, wheel, radius=0.2, axis=(0, 1, 0), name="tyre"))
+    model.add(mbd.forces.Torque(wheel, (0, u, 0), name="drive"))
+    bodies = {
+        name: model.add(mbd.RigidBody(name, 1.0, (0.1, 0.1, 0.2), mbd.nodes.RotationVector((x, 0, 0))))
+        for name, x in (("gear", 1), ("rack", 2), ("nut", 3))
+    }
+    shaft = model.add(mbd.joints.Revolute(model.ground, bodies["gear"], at=(1, 0, 0), axis=(0, 0, 1), name="shaft"))
+    rail = model.add(mbd.joints.Prismatic(model.ground, bodies["rack"], axis=(1, 0, 0), name="rail"))
+    model.add(mbd.joints.RackPinion(shaft, rail, radius=0.3, name="teeth"))
+    model.add(mbd.joints.Screw(model.ground, bodies["nut"], pitch=0.3, at=(3, 0, 0), axis=(0, 0, 1), name="thread"))
+    model.add(mbd.forces.TorsionSpring(shaft, 2.0, damping=0.1, name="spring"))
+    model.add(mbd.forces.JointForce(rail, lambda t, x, rate: u * np.sin(5.0 * t) - x, name="pull"))
+    bead = model.add(mbd.PointMass("bead", 1.0, (1.0, 0, 0.5), (0, 1.0, 0)))
+    model.add(mbd.joints.UserConstraint(bead, lambda z, t: z[0, 2] - 0.5 * (z[0, 0] ** 2 + z[0, 1] ** 2), name="bowl"))
+    model.add(mbd.forces.UserForce([bead], lambda t, z, v: np.array([[u, -v[0, 1], 0.0, 0.0, 0.0, 0.0]]), name="wind"))
+    model.add(
+        mbd.Generalized("own", (0.3, -0.4), (0.5, 1.1), mass=(2.0, 1.0), potential=lambda q: 4.0 * q[0] ** 2 - u * q[1])
+    )
+    return model
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), mbd.integrators.RK4()], ids=lambda m: m.name)
+def test_every_channel_at_present(coordinates, method):
+    """Of all kinds of elements, looked at after every step with another input: as the records have it."""
+    watched, recorded = (mbd.Simulator(workshop().with_coordinates(coordinates), STEP, method) for _ in "ab")
+    for k in range(5):
+        for sim in (watched, recorded):
+            sim.inputs["u"] = 0.3 + 0.1 * k
+            sim.step()
+        channels = {name: channel.read(watched.now)[0].copy() for name, channel in watched.now.channels.items()}
+    last = recorded.solution().part(-1)
+    assert channels.keys() == last.channels.keys()
+    for name, value in channels.items():
+        assert np.allclose(value, last.channels[name].read(last)[0], rtol=1e-9, atol=1e-11, equal_nan=True), name
+    assert np.array_equal(watched["own"].coordinates, last["own"].coordinates[0])
+    assert np.array_equal(watched["own"].velocities, last["own"].velocities[0])
+
+
 @pytest.mark.parametrize("coordinates", ["absolute", "joint"])
 @pytest.mark.parametrize("method", [GeneralizedAlpha(), DOPRI5(), LieEM()], ids=lambda m: m.name)
 def test_what_was_read_stays(coordinates, method):

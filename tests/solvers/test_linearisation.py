@@ -260,3 +260,20 @@ def test_the_text_of_an_oscillator_and_of_a_free_mass():
     model.add(mbd.forces.Spring(model.ground, mass, stiffness=4.0))
     modes = mbd.linearize(model)
     assert modes.modes[0].damping == 0.0 and " -0" not in str(modes)
+
+
+def test_the_state_of_a_simulator():
+    """Its time is known; that its inputs are not those of the model is told, with the way to them."""
+    model = mbd.Model("ball")
+    k = model.input("k", 10.0)
+    ball = model.add(mbd.PointMass("ball", mass=1.0, position=(1.0, 0, 0)))
+    model.add(mbd.forces.Spring(model.ground, ball, stiffness=k, length=1.0))
+    model.add(mbd.forces.Force(ball, lambda t: (0.0 if t > 0.05 else 1.0, 0.0, 0.0), switches=(0.05,)))
+    sim = mbd.Simulator(model, 0.01, t_start=0.1)
+    sim.inputs["k"] = 1000.0
+    sim.advance(0.1)
+    for state in (sim, sim.now, sim.solution()):
+        with pytest.warns(mbd.ModelWarning, match="input 'k' was 1000 in the state that was given; .* acts, 10"):
+            assert mbd.linearize(model, state).frequencies == pytest.approx(np.sqrt(10.0) / (2.0 * np.pi))
+    there = sim.solution()
+    assert mbd.linearize(there.model, there).frequencies == pytest.approx(np.sqrt(1000.0) / (2.0 * np.pi))

@@ -274,6 +274,8 @@ class AlphaEquations(Equations):
 
     def state(self) -> dict[str, Any]:
         state = super().state() | {"signs": self.work.signs.copy()}
+        if self.x.led:  # inputs have changed since the last step, and may change again
+            state["lead"] = self.x.lead.copy()
         if self.method.newton == "modified":
             state |= {f"work_{name}": getattr(self.work, name).copy() for name in self.factors}
         return state
@@ -281,7 +283,9 @@ class AlphaEquations(Equations):
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.work.signs[:] = state["signs"]
-        self.x.led = 0
+        self.x.led = int("lead" in state)
+        if self.x.led:
+            self.x.lead[:] = state["lead"]
         if self.method.newton == "modified":
             for name in self.factors:
                 getattr(self.work, name)[:] = state[f"work_{name}"]

@@ -56,8 +56,8 @@ def start_values(s, w, x, p, t):
 
 @entry(Tables, Work, AlphaState, NewtonNumbers)
 def start(s, w, x, p):
-    """Start values at the origin of the run."""
-    start_values(s, w, x, p, p.origin)
+    """Start values at the origin of the run, or where it begins anew."""
+    start_values(s, w, x, p, p.origin + p.index * p.step)
 
 
 @entry(Tables, Work, AlphaState, NewtonNumbers)

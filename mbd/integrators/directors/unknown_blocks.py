@@ -19,9 +19,7 @@ from ...nodes import kinds
 from ...nodes.forms import become_lie, become_points, leave_out, of_form
 from ...system.frame_assembly import frame_element_pairs, position_frame_element
 from ...system.system import System
-from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, FORCE, LENGTH_MATRIX, LENGTH_X, Tables, Work
-
-NUMBERS = [name for name in FORCE.names or () if FORCE[name].kind == "f"]  # of a force: not places of its blocks
+from ...system.tables import FLAG_DENSE, FLAG_REDUNDANT, LENGTH_MATRIX, LENGTH_X, Tables, Work
 
 
 def _layout(system: System, sizes: np.ndarray) -> Layout:
@@ -87,14 +85,6 @@ def _placed(system: System, layout: Layout, sizes: np.ndarray, i: int, j: int) -
         nodes=nodes.view(np.recarray), forces=forces.view(np.recarray), frame_elements=general.view(np.recarray),
         members=members, **tables, flags=flags, fronts=layout.fronts,
     )  # fmt: skip
-
-
-def follow_forces(system: System, pairs: list[list[Tables]]) -> None:
-    """Let copies of a system's tables have the numbers of its forces, of which some have changed since."""
-    numbers = system.tables.forces[NUMBERS]
-    for row in pairs:
-        for tables in row:
-            tables.forces[NUMBERS] = numbers
 
 
 def _owners(layout: Layout) -> tuple[np.ndarray, np.ndarray]:

@@ -197,6 +197,7 @@ class FrameEquations(EquationsWithPast):
             return
         p = self.numbers
         self.outer = FrameEquations(self.method, self.system, self.system, p.origin, p.step)
+        self.outer.numbers.index = p.index
         self.outer.load(q, v, turns)
 
     def start(self, t: float) -> None:

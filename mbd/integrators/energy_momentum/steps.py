@@ -49,7 +49,7 @@ _step = entry(Tables, Work, FrameState, NewtonNumbers)
 @_step
 def start(s, w, x, p):
     """Accelerations, multipliers and momenta of the start, for the first guess and as output."""
-    evaluate_functions(s, w, p.origin)
+    evaluate_functions(s, w, p.origin + p.index * p.step)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     remember_angles(s, w, x.q, x.v)
     ask_nodes(s, w, x, START, p.step)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +10,11 @@ import numpy as np
 from ...compiled.entry import connect
 from ...compiled.record import table_of
 from ...nodes.forms import of_form
-from ...system.tables import FLAG_DENSE
+from ...system.tables import FLAG_DENSE, Tables
 from ..base import Array
 from ..checks import is_flat
 from ..directors.rigid_solve import RigidBodies
-from ..directors.unknown_blocks import UnknownBlocks, follow_forces, name_of_row, natural_tables
+from ..directors.unknown_blocks import UnknownBlocks, name_of_row, natural_tables
 from ..directors.user_coordinates import UserBodies
 from ..past import EquationsWithPast, guess_tables
 from . import steps
@@ -105,15 +104,9 @@ class GGLEquations(EquationsWithPast):
         connect(self.rows, *self.entries.values())  # the matrix has fronts of its own
         self.own.connect(*self.entries.values())
 
-    @cached_property
-    def act_anew(self) -> Callable[[], Any]:
-        """Inputs have changed: the tables of the matrix are copies, and a run that is resumed makes others."""
-
-        def follow() -> None:
-            solver = self.solver
-            follow_forces(self.system, solver.pairs if isinstance(solver, RigidBodies) else solver.tables)
-
-        return follow
+    def copies(self) -> list[Tables]:
+        solver = self.solver
+        return [self.tables, *chain(*(solver.pairs if isinstance(solver, RigidBodies) else solver.tables))]
 
     def start(self, t: float) -> None:
         work = self.system.new_work().changed(turns=self.work.turns)

@@ -32,7 +32,7 @@ _step = entry(Tables, Work, GGLState, NewtonNumbers)
 @_step
 def start(s, w, x, p):
     """Accelerations and multipliers of the start; s and w are those of the system itself."""
-    evaluate_functions(s, w, p.origin)
+    evaluate_functions(s, w, p.origin + p.index * p.step)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     remember_angles(s, w, x.q, x.v)
 

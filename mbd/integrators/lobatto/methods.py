@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...compiled.entry import connect
 from ...compiled.record import table_of
+from ...system.tables import Tables
 from ..base import Array, Trait, Variable
 from ..converted import StepsDirectors, momenta
 from ..directors.rigid_solve import RigidBodies
@@ -72,6 +74,9 @@ class LobattoEquations(EquationsWithPast):
         for tables in (self.bodies.tables, self.stages.tables):
             connect(tables, *self.entries.values())
         self.own.connect(*self.entries.values())
+
+    def copies(self) -> list[Tables]:
+        return [self.tables, self.bodies.tables, *chain(*self.stages.pairs)]
 
     def start(self, t: float) -> None:
         work = self.system.new_work()

@@ -41,12 +41,13 @@ _step = entry(Tables, Work, LobattoState, NewtonNumbers)
 @entry(Tables, Tables, Work, LobattoState, NewtonNumbers)
 def start(s, n, w, x, p):
     """Accelerations, multipliers, momenta and forces of the start; n are natural tables, w buffers of the system."""
-    evaluate_functions(s, w, p.origin)
+    t = p.origin + p.index * p.step
+    evaluate_functions(s, w, t)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     remember_angles(s, w, x.q, x.v)
     update_frames(s.nodes, x.q, x.z0, w.spin)
     copy(w.values, x.at_start)
-    x.times[0] = p.origin
+    x.times[0] = t
     _momenta_of_velocities(n, w, x, p)
     forces_at_start(n, w, x, x.v)
 

@@ -38,7 +38,7 @@ _step = entry(Tables, Work, RattlieState, NewtonNumbers)
 @_step
 def start(s, w, x, p):
     """Accelerations and multipliers of the start, for the first guess."""
-    evaluate_functions(s, w, p.origin)
+    evaluate_functions(s, w, p.origin + p.index * p.step)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     remember_angles(s, w, x.q, x.v)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...compiled.entry import connect
 from ...compiled.record import table_of
+from ...system.tables import Tables
 from ..base import Array, Trait, Variable
 from ..checks import check_regular_directors, check_regular_generalized
 from ..converted import StepsDirectors, momenta
@@ -62,6 +63,9 @@ class StormerEquations(EquationsWithPast):
         super().connect()
         connect(self.bodies.tables, *self.entries.values())
         self.own.connect(*self.entries.values())
+
+    def copies(self) -> list[Tables]:
+        return [self.tables, self.bodies.tables]
 
     def start(self, t: float) -> None:
         work = self.system.new_work()

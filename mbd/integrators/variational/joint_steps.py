@@ -46,7 +46,7 @@ _step = entry(Tables, Work, VariationalState, NewtonNumbers)
 def start(s, w, x, p):
     """Accelerations, multipliers and momenta of the start."""
     h = p.step
-    evaluate_functions(s, w, p.origin)
+    evaluate_functions(s, w, p.origin + p.index * p.step)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     _momenta_of_velocities(s, w, x, h)
     remember_angles(s, w, x.q, x.v)

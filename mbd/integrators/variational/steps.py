@@ -38,7 +38,7 @@ _step = entry(Tables, Work, VariationalState, NewtonNumbers)
 def start(s, w, x, p):
     """Accelerations, multipliers and momenta of the start."""
     h = p.step
-    evaluate_functions(s, w, p.origin)
+    evaluate_functions(s, w, p.origin + p.index * p.step)
     accelerations(s, w, x.q, x.v, x.zero, x.vd, x.lam)
     update_frames(s.nodes, x.q, w.z, w.spin)  # where nothing but gravity acts, accelerations need neither of them
     update_velocities(s.nodes, x.q, x.v, w.spin, w.z, w.zd, w.scratch)
