@@ -342,8 +342,7 @@ def _compare(options: argparse.Namespace) -> int:
     steps = options.steps or chosen.get("steps", (4e-3, 2e-3, 1e-3))
     t_end = options.t_end if options.t_end is not None else _number(names, "t_end", 1.0, options.file)
     study = compare(model, methods, nodes, steps, t_end, processes=options.processes)
-    print(study.table())
-    print(f"error of the reference: about {study.reference_error:.1e}")
+    print(study)
     if options.table:
         study.table(options.table)
         print(f"wrote {options.table}")

@@ -173,7 +173,7 @@ def bad_value(owner: object, argument: str, value: object, expected: str) -> Mod
     if isinstance(value, np.ndarray):
         value = tuple(value.tolist()) if value.ndim == 1 else value.tolist()
     text = repr(value)
-    if "<parameter '" in text or "<input '" in text:
+    if any(word in text for word in ("<parameter '", "<input '", "<expression ")):
         expected += (
             "; parameters are followed where they are given to elements of a model: mbd.calculated(function, ...) "
             "makes an expression of what is computed here, and .value is the present number"

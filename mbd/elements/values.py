@@ -15,6 +15,7 @@ import operator
 import threading
 from collections.abc import Callable, Mapping
 from numbers import Number
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
@@ -71,8 +72,22 @@ class Value:
         return result.item() if isinstance(result, np.generic) else result
 
     def __repr__(self) -> str:
-        name = getattr(self.function, "__name__", str(self.function))
-        return f"{name}({', '.join(map(repr, self.arguments))})"
+        try:
+            with np.errstate(all="ignore"):
+                value = self.value
+        except Exception:  # of numbers that the function does not take
+            return f"<expression {self._text()}, which has no value>"
+        text = f"{value:g}" if isinstance(value, float) else np.array2string(np.asarray(value), threshold=12)
+        return f"<expression {self._text()} = {' '.join(text.split())}>"
+
+    def _text(self) -> str:
+        """How it is computed."""
+        symbol = _symbol_of(self)
+        if symbol is not None:
+            a, b = (f"({_text_of(x)})" if _symbol_of(x) else _text_of(x) for x in self.arguments)
+            return f"{a} {symbol} {b}"
+        arguments = [*map(_text_of, self.arguments), *(f"{name}={_text_of(x)}" for name, x in self.options.items())]
+        return f"{getattr(self.function, '__name__', self.function)}({', '.join(arguments)})"
 
     # --- arithmetic: an expression while a model is built, a number while something calculates
 
@@ -148,6 +163,25 @@ def _comparison(function: Callable[[Any, Any], Any]) -> Any:
     return method
 
 
+SYMBOLS: dict[Any, str] = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//",
+    operator.mod: "%", operator.pow: "**", operator.matmul: "@",
+}  # fmt: skip
+
+
+def _symbol_of(x: Any) -> str | None:
+    """Of an expression of two numbers."""
+    known = isinstance(x, Value) and not isinstance(x, Parameter) and isinstance(x.function, BuiltinFunctionType)
+    return SYMBOLS.get(x.function) if known else None
+
+
+def _text_of(x: Any) -> str:
+    """An argument of an expression."""
+    if isinstance(x, tuple | list):
+        return f"({', '.join(map(_text_of, x))})"
+    return x._text() if isinstance(x, Value) else repr(x.item() if isinstance(x, np.generic) else x)
+
+
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"):
     _forward, _reflected = _binary(getattr(operator, _name))
     setattr(Value, f"__{_name}__", _forward)
@@ -181,6 +215,9 @@ class Parameter(Value):
 
     def __repr__(self) -> str:
         return f"<{self.word} '{self.name}' = {self.number:g}>"
+
+    def _text(self) -> str:
+        return self.name
 
 
 class Input(Parameter):

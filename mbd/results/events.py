@@ -21,8 +21,10 @@ from mbd.elements.function_errors import place_of
 from mbd.elements.values import in_force
 from mbd.errors import MbdError, ModelError, UserFunctionError, bad_value
 from mbd.results.crossings import Quantity, crossings
+from mbd.results.numbers_at_records import NumbersAtRecords
 from mbd.results.solution import Solution, named_rows
 from mbd.system.dense import MOST_FURTHER
+from mbd.system.following import check_own
 
 Array = np.ndarray
 SAME = 1e-9  # relative difference of two evaluations at one record that counts as round-off
@@ -76,7 +78,7 @@ class Event:
     def values(self, solution: Solution) -> Array:
         """The quantity at every record."""
         try:
-            with in_force(solution.system.values):  # parameters are numbers
+            with in_force(NumbersAtRecords(solution, f"event '{self.name}'")):
                 values = np.asarray(self.function(solution), dtype=float)
         except MbdError:
             raise
@@ -124,7 +126,7 @@ def find_events(solution: Solution, events: Event | Iterable[Event]) -> list[Occ
     """
     if len(solution) < 2:
         return []
-    alone, known = solution.part(0), _checked(events)
+    alone, known = solution.part(0), _checked(events, solution.model)
     values = [event.values(solution) for event in known]
     for event, all_values in zip(known, values, strict=True):
         _check_alone(event, event.values(alone), all_values, float(solution.t[0]))
@@ -138,11 +140,12 @@ def _step_of(solution: Solution) -> float:
     return float(step or np.median(widths[widths > 0.0]))
 
 
-def _checked(events: Event | Iterable[Event]) -> list[Event]:
+def _checked(events: Event | Iterable[Event], model: Any) -> list[Event]:
     known = [events] if isinstance(events, Event) else list(events)
     for event in known:
         if not isinstance(event, Event):
             raise bad_value("simulate", "events", event, "an mbd.Event, or a list of them")
+        check_own(model, [event.function], f"event '{event.name}'")
     return known
 
 
@@ -163,7 +166,7 @@ class Watch:
     """
 
     def __init__(self, system: Any, integrator: Any, step: float, events: Event | Iterable[Event]) -> None:
-        self.events = _checked(events)
+        self.events = _checked(events, system.model)
         self.system, self.integrator, self.step = system, integrator, step
         self.found: list[Occurrence] = []
         self.stopped: Occurrence | None = None

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elements.values import Parameter
+from ..elements.values import Parameter, in_force
 from ..errors import Array, ModelError, bad_value, read_only
+from ..system.following import check_own
+from .numbers_at_records import NumbersAtRecords
 from .solution import Solution
 
 if TYPE_CHECKING:
@@ -51,10 +53,14 @@ class Sensitivity:
         return self._solution.t
 
     def of(self, read: Callable[[Solution], Any]) -> Any:
-        """The derivative of what a function reads from a solution: central differences along the sensitivities."""
+        """The derivative of what a function reads from a solution: central differences along the sensitivities.
+
+        Parameters of the model are numbers there, which change as well.
+        """
         if not callable(read):
             raise bad_value("sensitivity", "read", read, "a function of a solution; channel(name) reads a channel")
-        return derivative([(read(plus), read(minus), size) for plus, minus, size in self._moved()])
+        check_own(self._solution.model, [read], "sensitivity: what is read")
+        return derivative([(_read(read, plus), _read(read, minus), size) for plus, minus, size in self._moved()])
 
     def __getitem__(self, element: Any) -> Any:
         """Derivatives of what the solution tells of an element; by object or by name."""
@@ -216,6 +222,12 @@ class Derivative:
 
     def __repr__(self) -> str:
         return f"<derivative of {self._pairs[0][0]!r}>"
+
+
+def _read(read: Callable[[Solution], Any], solution: Solution) -> Any:
+    """What a function reads, with parameters as numbers: those beside the parameter."""
+    with in_force(NumbersAtRecords(solution, "sensitivity")):
+        return read(solution)
 
 
 def derivative(pairs: Pairs) -> Any:

@@ -18,6 +18,7 @@ from ..errors import Array, ModelError, read_only
 from ..io.files import replacing
 from ..system.following import check_own
 from .channels import MATRIX, MODEL_UNIT, QUATERNION, XYZ, Channel, Channels, values_of
+from .numbers_at_records import NumbersAtRecords
 
 if TYPE_CHECKING:
     import pandas
@@ -208,22 +209,6 @@ def label_of(function: Any) -> str:
     return str(getattr(function, "label", None) or getattr(function, "__name__", type(function).__name__))
 
 
-class _NumbersAtRecords(dict[str, float]):
-    """Values of parameters for a function of a solution; an input that changed has no one number at all records."""
-
-    def __init__(self, solution: Solution, channel: str) -> None:
-        super().__init__(solution.system.values)
-        self.changed, self.channel = solution._acted, channel
-
-    def get(self, name: str, otherwise: Any = None) -> Any:
-        if name in self.changed:
-            raise ModelError(
-                f"channel {self.channel!r}: its function refers to the input {name!r}, which changed during the run; "
-                f'expected what it was at the records: solution.inputs["{name}"]'
-            )
-        return super().get(name, otherwise)
-
-
 def measured_channel(solution: Solution, name: str, function: Any, unit: str | None) -> Channel:
     """A function of the solution as a channel."""
     if not callable(function):
@@ -236,7 +221,7 @@ def measured_channel(solution: Solution, name: str, function: Any, unit: str | N
         raise ModelError(f"channel {name!r}: unit is {unit!r}; expected a text")
 
     def read(of: Solution) -> Array:
-        with in_force(_NumbersAtRecords(of, name)):
+        with in_force(NumbersAtRecords(of, f"channel {name!r}")):
             given = np.asarray(function(of))
         if given.dtype.kind not in "fiub":
             raise ModelError(f"channel {name!r}: its function returned {given.dtype} values; expected real numbers")

@@ -231,7 +231,9 @@ class Study:
         return plot_study(self, path)
 
     def __str__(self) -> str:
-        return str(self.table())
+        """The table, and what it cannot show: errors below that of the reference are the reference's own."""
+        known = f"error of the reference: about {self.reference_error:.1e}\n" if self.reference_error > 0.0 else ""
+        return f"{self.table()}{known}"
 
 
 def compare(

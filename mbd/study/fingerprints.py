@@ -295,7 +295,7 @@ def _held_by_ours(value: Any) -> list[tuple[str, Any]]:
 
     if isinstance(value, Model):
         build = as_build(value)
-        return [("", build.numbers), *((f".{name_of(f)}", f) for f in build.functions)]
+        return [("", build.numbers), *((f".functions[{k}]", f) for k, f in enumerate(build.functions))]
     if isinstance(value, Solution):
         return [(".t", value.t), (".q", value.q), (".v", value.v)]
     if isinstance(value, System):

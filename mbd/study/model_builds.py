@@ -92,7 +92,8 @@ def _numbers(model: Model) -> str:
     parts = [f"{name} {digest}" for name, digest in fingerprint_of(model).items() if name != "python"]
     for body in model.bodies:
         node: Any = body.node
-        parts.append(f"{body.name} {node} {node.coordinates().tolist()} {node.coordinate_velocities().tolist()}")
+        parts.append(f"{body.name} {node!r} {node.coordinates().tolist()} {node.coordinate_velocities().tolist()}")
+    parts += [f"{joint.name} {[getattr(joint, x, None) for x in ('zero', 'branch')]}" for joint in model.joints]
     parts += [f"{name} {parameter.word} {parameter.number!r}" for name, parameter in model._parameters.items()]
     parts += [_text(record.given) for x in recorded_objects(model._all()) if (record := record_of(x)) is not None]
     parts.append(repr(model._choice))
@@ -109,7 +110,7 @@ def _text(x: Any) -> str:
         return "{" + ",".join(f"{key}:{_text(item)}" for key, item in x.items()) + "}"
     if isinstance(x, list | tuple):
         return "(" + ",".join(map(_text, x)) + ")"
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray | np.generic):
         return repr(x.tolist())
     if isinstance(x, Checked):
         return str(x)

@@ -116,7 +116,8 @@ def _maps(plt: Any, grid: list[Any], numbers: dict[str, np.ndarray], results: Re
         ax.set_ylim(*_edges(y))
     for ax in axes.flat[len(numbers) :]:
         ax.set_visible(False)
-    for ax in axes.flat[: len(numbers)]:
+    for k, ax in enumerate(axes.flat[: len(numbers)]):
+        ax.tick_params(labelbottom=k + columns >= len(numbers))  # also above a place that is empty
         ax.set_xlabel(grid[1].name)
         ax.set_ylabel(grid[0].name)
         for ticks, put in ((x_ticks, ax.set_xticks), (y_ticks, ax.set_yticks)):
@@ -147,6 +148,7 @@ def _pairs(plt: Any, parameters: dict[str, np.ndarray], numbers: dict[str, np.nd
     finite = {name: np.isfinite(everything[name]) for name in names}  # one output may be where another is not
     chosen = np.flatnonzero(np.column_stack([finite[name] for name in outputs]).any(axis=1))
     chosen = chosen[:: max(1, len(chosen) // MOST_POINTS)]
+    dot = float(np.clip(60.0 / np.sqrt(max(len(chosen), 1)), 2.5, 6.0))
     figure, axes = plt.subplots(n, n, squeeze=False, figsize=(1.1 + 1.75 * n, 1.1 + 1.6 * n), constrained_layout=True)
     for i, below in enumerate(names):
         for j, beside in enumerate(names):
@@ -157,7 +159,7 @@ def _pairs(plt: Any, parameters: dict[str, np.ndarray], numbers: dict[str, np.nd
                 ax.hist(part, bins=min(40, 5 + int(np.sqrt(len(part)))), color=BLUE if below in numbers else GREY)
                 ax.set_yticks([])
             elif i > j:
-                ax.plot(x[chosen], y[chosen], ".", ms=2.5, alpha=0.5, mew=0, color=BLUE if below in numbers else GREY)
+                ax.plot(x[chosen], y[chosen], ".", ms=dot, alpha=0.5, mew=0, color=BLUE if below in numbers else GREY)
             else:
                 both = finite[beside] & finite[below]
                 _write_correlation(ax, rank_correlation(x[both], y[both]))

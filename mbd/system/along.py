@@ -38,6 +38,7 @@ from .directions import (
 )
 from .instant import all_frame_forces, evaluate_functions, velocities
 from .instant_elements import has_forces
+from .moved_along import MOST_MOVED, distance_along, size_of_motion, turns_of, weight_of
 from .tables import (
     FLAG_COUPLED,
     FLAG_TREE,
@@ -117,19 +118,19 @@ def _bilinear(s, w, g, lam, dlam, forces, level, x):
 
 
 @kernel
-def _beside(w, g, i, side, lam, dlam, forces, level, x):
+def _beside(w, g, i, side, d, lam, dlam, forces, level, x):
     """Frame forces (in the buffers beside) and rows x of elements that are differenced, on one side of a parameter."""
-    e, c = g.size[i] if side == 0 else -g.size[i], i % AT_ONCE
+    c = i % AT_ONCE
     s, moved = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side])
     for n in range(w.z.shape[0]):
         dz, dzd = flat(g.dz[n]), flat(g.dzd[n])
         for m in range(12):
-            moved.z[n, m] = w.z[n, m] + e * dz[AT_ONCE * m + c]
-            moved.zd[n, m] = w.zd[n, m] + e * dzd[AT_ONCE * m + c]
+            moved.z[n, m] = w.z[n, m] + d * dz[AT_ONCE * m + c]
+            moved.zd[n, m] = w.zd[n, m] + d * dzd[AT_ONCE * m + c]
             moved.f[n, m] = 0.0
     change = flat(dlam)
     for k in range(lam.shape[0]):
-        g.lam[k] = lam[k] + e * change[AT_ONCE * k + c]
+        g.lam[k] = lam[k] + d * change[AT_ONCE * k + c]
     for k in range(w.turns.shape[0]):
         moved.turns[k] = w.turns[k]
     evaluate_functions(s, moved, g.time[0])
@@ -149,20 +150,26 @@ def _beside(w, g, i, side, lam, dlam, forces, level, x):
 @kernel
 def _differenced(s, w, g, i, lam, dlam, forces, level, x):
     """What driven constraints, couplings and frame elements add to g.df, and to rows of x."""
-    clear(g.plus)
-    clear(g.minus)
+    e, c, rows = g.size[i], i % AT_ONCE, flat(x)
     plus, minus = work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
-    _beside(w, g, i, 0, lam, dlam, forces, level, g.plus)
-    _beside(w, g, i, 1, lam, dlam, forces, level, g.minus)
-    h, c, rows = 0.5 / g.size[i], i % AT_ONCE, flat(x)
-    if forces != NO_FORCES:
-        for n in range(w.z.shape[0]):
+    size = 0.0
+    for n in range(1, w.z.shape[0]):
+        size = max(size, size_of_motion(s, w.z[n], g.dz[n], c))
+    d = distance_along(size, e, MOST_MOVED)
+    for _ in range(turns_of(d, e)):
+        clear(g.plus)
+        clear(g.minus)
+        _beside(w, g, i, 0, d, lam, dlam, forces, level, g.plus)
+        _beside(w, g, i, 1, -d, lam, dlam, forces, level, g.minus)
+        h = weight_of(d, e)
+        for n in range(w.z.shape[0] if forces != NO_FORCES else 0):
             df = flat(g.df[n])
             for m in range(12):
                 df[AT_ONCE * m + c] += h * (plus.f[n, m] - minus.f[n, m])
-    for k in range(s.xl.shape[0]):
-        j = s.xl[k]
-        rows[AT_ONCE * j + c] += h * (g.plus[j] - g.minus[j])
+        for k in range(s.xl.shape[0]):
+            j = s.xl[k]
+            rows[AT_ONCE * j + c] += h * (g.plus[j] - g.minus[j])
+        d = -d
 
 
 @kernel

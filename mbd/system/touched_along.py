@@ -17,6 +17,7 @@ from ..nodes.mass import weight
 from .directions import NO_FORCES, ON_ACCELERATIONS, ON_POSITIONS, ON_VELOCITIES
 from .element_forces import constant
 from .instant import evaluate_functions
+from .moved_along import TOGETHER, distance_along, size_of_motion, turns_of, weight_of
 from .tables import tables_at, work_at
 
 
@@ -106,17 +107,16 @@ def _move_frames(w, g, moved, a, e, c):
 
 
 @kernel
-def _touched_force(w, g, i, side, k):
-    """The k-th force element that a parameter touches on one side of it: frame forces into f there."""
-    s, moved = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side])
-    h, c = g.size[i] if side == 0 else -g.size[i], i % AT_ONCE
+def _touched_force(w, g, i, side, k, d):
+    """The k-th force element that a parameter touches on one side of it, moved by d: frame forces into f there."""
+    s, moved, c = tables_at(g.tables[2 * i + side]), work_at(g.works[2 * i + side]), i % AT_ONCE
     e = s.forces[g.forces[k]]
     a, b = e.a, e.b
     clear(moved.f[a])
     clear(moved.f[b])
     if g.shifted[i, g.forces[k]] != 0:
-        _move_frames(w, g, moved, a, h, c)
-        _move_frames(w, g, moved, b, h, c)
+        _move_frames(w, g, moved, a, d, c)
+        _move_frames(w, g, moved, b, d, c)
         _force_of(s, moved, e, g.time[0], moved.z[a], moved.z[b], moved.zd[a], moved.zd[b], w.turns)
     else:
         _force_of(s, moved, e, g.time[0], w.z[a], w.z[b], w.zd[a], w.zd[b], w.turns)
@@ -139,14 +139,19 @@ def touched_forces_along(s, w, g, i):
     """
     if g.first_force[i + 1] == g.first_force[i]:
         return
-    h, c, plus, minus = 0.5 / g.size[i], i % AT_ONCE, work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
+    h, c, plus, minus = g.size[i], i % AT_ONCE, work_at(g.works[2 * i]), work_at(g.works[2 * i + 1])
     evaluate_functions(tables_at(g.tables[2 * i]), plus, g.time[0])
     evaluate_functions(tables_at(g.tables[2 * i + 1]), minus, g.time[0])
     for k in range(g.first_force[i], g.first_force[i + 1]):
-        _touched_force(w, g, i, 0, k)
-        _touched_force(w, g, i, 1, k)
-        e = s.forces[g.forces[k]]
-        add_difference(g, plus.f, minus.f, e.a, e.b, h, c)
+        e, d = s.forces[g.forces[k]], h
+        if g.shifted[i, g.forces[k]] != 0:
+            size = max(size_of_motion(s, w.z[e.a], g.dz[e.a], c), size_of_motion(s, w.z[e.b], g.dz[e.b], c))
+            d = distance_along(size, h, TOGETHER)
+        for _ in range(turns_of(d, h)):
+            _touched_force(w, g, i, 0, k, d)
+            _touched_force(w, g, i, 1, k, -d)
+            add_difference(g, plus.f, minus.f, e.a, e.b, weight_of(d, h), c)
+            d = -d
 
 
 @kernel

@@ -43,6 +43,7 @@ from ..nodes.tree.spatial import (
     world_inertia,
 )
 from .instant import evaluate_functions
+from .moved_along import TOGETHER, distance_along, size_of_increment, turns_of, weight_of
 from .tables import Tables, Work, by_recursion, coordinates, tables_at, velocity, work_at
 from .tree_instant import joint_load, joint_tension, tension_at, tree_dynamics, tree_frames
 from .tree_matrix import all_jets
@@ -201,9 +202,13 @@ def _touched_loads(s, a, i, q, v, dq, dv, x):
     for m in range(s.tree.loads.shape[0]):  # loads are much larger than differences of them
         k = s.tree.loads[m, 1]
         u, rate, du, dr = q[s.tree.loads[m, 2]], v[k], along[AT_ONCE * k + lane], rates[AT_ONCE * k + lane]
-        far, f1, f2 = tension_at(more, plus, m, u + e * du, rate + e * dr, 0)
-        near, f1, f2 = tension_at(less, minus, m, u - e * du, rate - e * dr, 0)
-        change = h * (far - near) - g.slopes[m, 0] * du - g.slopes[m, 1] * dr
+        change = -g.slopes[m, 0] * du - g.slopes[m, 1] * dr
+        d = distance_along(size_of_increment(s, k, du, abs(u)), e, TOGETHER)
+        for _ in range(turns_of(d, e)):
+            far, f1, f2 = tension_at(more, plus, m, u + d * du, rate + d * dr, 0)
+            near, f1, f2 = tension_at(less, minus, m, u - d * du, rate - d * dr, 0)
+            change += weight_of(d, e) * (far - near)
+            d = -d
         if g.placed[i] != 0:  # the residual has these at the same state
             change -= h * (joint_load(more, plus, m, q, v) - joint_load(less, minus, m, q, v))
         rows[AT_ONCE * s.xv[k] + lane] += change

@@ -54,6 +54,23 @@ def test_a_parameter_is_not_lost_without_a_word():
         list(k)
 
 
+def test_expressions_show_how_they_are_computed_and_their_number():
+    model, k = model_with(k=1.5)
+    u = model.input("u", 0.5)
+    shown = {
+        "<expression (2 * k) + 1 = 4>": 2 * k + 1,
+        "<expression abs(k - u) / 4.0 = 0.25>": abs(k - u) / np.float64(4.0),
+        "<expression sin(u) = 0.479426>": np.sin(u),
+        "<expression array((k, 0, 0)) = [1.5 0. 0. ]>": mbd.calculated(np.array, (k, 0, 0)),
+        "<expression 1 / (k - 1.5), which has no value>": 1 / (k - 1.5),
+    }
+    assert [repr(x) for x in shown.values()] == [*shown]
+    model.parameters["k"] = 2.5
+    assert repr(2 * k + 1) == "<expression (2 * k) + 1 = 6>"
+    with pytest.raises(mbd.ModelError, match=r"Box: size = .*<expression k \+ 1 = 3.5>.*mbd.calculated"):
+        mbd.shapes.Box((k + 1, 1, 1))
+
+
 def test_names_and_values_are_checked():
     model, k = model_with(k=1.7)
     with pytest.raises(mbd.ModelError, match="there is <parameter 'k' = 1.7> already"):

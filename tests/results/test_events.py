@@ -307,3 +307,39 @@ def test_accelerometers_feel_the_gravity_of_the_run():
     fall = mbd.simulate(plain, 0.1, 0.01)
     plain.gravity = (0, 0, -2.0)
     assert felt(fall) == pytest.approx(0, abs=1e-9)
+
+
+def flying(value):
+    """A body at x = t, and a number of its model."""
+    model = mbd.Model("flying")
+    number = model.parameter("k", value)
+    model.add(mbd.PointMass("ball", 1.0, velocity=(1.0, 0, 0)))
+    return model, number
+
+
+def test_parameters_of_other_models_are_refused_in_events():
+    """The number of the other model was meant, and that of this one acted where it has the same name."""
+    (model, own), (_, foreign) = flying(0.5), flying(0.7)
+    run = mbd.simulate(model, 1.0, 0.1)
+    event = mbd.Event(lambda s: s["ball"].position[:, 0] - own)
+    assert [x.t for x in mbd.find_events(run, event)] == pytest.approx([0.5])
+    event = mbd.Event(lambda s: s["ball"].position[:, 0] - foreign, name="level")
+    for use in (lambda: mbd.find_events(run, event), lambda: mbd.simulate(model, 1.0, 0.1, events=event)):
+        with pytest.raises(mbd.ModelError, match="event 'level' refers to <parameter 'k' = 0.7>, which is none of"):
+            use()
+
+
+def test_inputs_that_changed_are_no_numbers_in_events():
+    """Of a whole run; where they are what they were in one step, that is their number."""
+    model, _ = flying(0.5)
+    level = model.input("level", 0.25)
+    event = mbd.Event(lambda s: s["ball"].position[:, 0] - level, name="level")
+    simulator = mbd.Simulator(model, 0.1)
+    for _ in range(10):
+        simulator.step()
+    assert [x.t for x in mbd.find_events(simulator.solution(), event)] == pytest.approx([0.25])
+    simulator.inputs["level"] = 1.5
+    for _ in range(10):
+        simulator.step()
+    with pytest.raises(mbd.ModelError, match="event 'level': its function refers to the input 'level', which changed"):
+        mbd.find_events(simulator.solution(), event)

@@ -209,3 +209,17 @@ def test_attributes_beside_the_parameters_of_which_they_are_made(method, names):
         position, energy = (0.25, 0.5) if name == "push" else (-0.125, -0.125)
         assert np.abs(slope["ball"].position[:, 0] - position * t**2).max() < EXACT
         assert np.abs(slope.energy.kinetic - energy * t**2).max() < EXACT
+
+
+def test_parameters_in_what_is_read_change_as_well():
+    """x = t^2 f / 2m: the work f x grows with f twice as fast as x does; parameters of other models are refused."""
+    model = mbd.Model("pushed")
+    f = model.parameter("f", 3.0)
+    model.add(mbd.forces.Force(model.add(mbd.PointMass("mass", 2.0)), (f, 0, 0)))
+    solution = mbd.simulate(model, 1.0, 0.1, sensitivities=["f"])
+    slope, x = solution.sensitivity("f"), solution["mass"].position[:, 0]
+    for read in (lambda s: f * s["mass"].position[:, 0], lambda s: f.value * s["mass"].position[:, 0]):
+        assert np.abs(slope.of(read) - 2.0 * x).max() < SHOWN
+    foreign = mbd.Model("other").parameter("f", 3.0)
+    with pytest.raises(mbd.ModelError, match="what is read refers to <parameter 'f' = 3>, which is none of"):
+        slope.of(lambda s: foreign * s["mass"].position[:, 0])

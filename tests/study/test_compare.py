@@ -115,6 +115,13 @@ def test_table_formats(study, tmp_path):
         study.table(tmp_path / "a.xml", format="xml")
 
 
+def test_what_is_printed_tells_of_the_reference(study):
+    """Errors below that of the reference are its own; one that was given has none."""
+    assert "error of the reference" not in str(study)
+    own = mbd.compare(pendulum(), [LieEM()], steps=[0.02], t_end=0.1, processes=1)
+    assert f"error of the reference: about {own.reference_error:.1e}" in str(own)
+
+
 def test_plot_has_one_legend(study, tmp_path):
     figure = study.plot(tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 10000

@@ -134,6 +134,52 @@ def test_stores_know_the_model(tmp_path):
         mbd.study.sweep(other, GRID, **arguments)
 
 
+class Law:
+    """A function that is an object."""
+
+    def __init__(self, stiffness):
+        self.stiffness = stiffness
+
+    def __call__(self, t, angle, rate):
+        return -self.stiffness * angle
+
+
+DETAILS = {
+    "whether a node is a Lie node": lambda x, other: mbd.nodes.RotationVector((1, 0, 0), lie=other),
+    "the sequence of angles": lambda x, other: mbd.nodes.EulerAngles((1, 0, 0), sequence="zyx" if other else "xyz"),
+    "an integer of numpy": lambda x, other: (x * np.int64(1 + other), 0, 0),
+    "one of two functions of one name": lambda x, other: mbd.calculated(
+        (lambda x: (2.0 * x, 0.0, 0.0)) if other else (lambda x: (3.0 * x, 0.0, 0.0)), x
+    ),
+    "a number of an object that is a function": lambda x, other: Law(1.0 + other),
+    "what a joint shows": lambda x, other: 0.5 * other,
+}
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+def test_stores_know_details_of_a_model(tmp_path, detail):
+    """Also those that act for other values of a parameter only; the same model, built again, goes on."""
+
+    def sweep(other):
+        model = parametric()
+        push = model.parameter("push", 0.0)
+        part = DETAILS[detail](push, other)
+        zero = part if isinstance(part, float) else 0.0
+        node = part if isinstance(part, mbd.nodes.RigidNode) else mbd.nodes.RotationVector((1, 0, 0))
+        body = model.add(mbd.RigidBody("body", 1.0, (1, 2, 3), node))
+        hinge = model.add(mbd.joints.Revolute(model.ground, body, at=(0, 0, 0), axis=(0, 1, 0), zero=zero))
+        if isinstance(part, Law):
+            model.add(mbd.forces.JointForce(hinge, part))
+        elif not isinstance(part, float | mbd.nodes.RigidNode):
+            model.add(mbd.forces.Force(body, part))
+            model.add(mbd.forces.Force(body, mbd.calculated(lambda x: (0.0, x, 0.0), push)))
+        return mbd.study.sweep(model, {"push": [1.0]}, outputs=OUTPUTS, simulate=RUN, store=tmp_path / "runs")
+
+    assert_same(sweep(False), sweep(False))
+    with pytest.raises(mbd.ModelError, match="belongs to another study"):
+        sweep(True)
+
+
 def test_identification_of_a_model():
     truth = mbd.simulate(pendulum(1.0, 2.0, 4.2), 0.5, 0.01)
     measured = {"t": truth.t, "bob.position.z": truth["bob"].position[:, 2]}

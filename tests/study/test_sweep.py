@@ -483,6 +483,14 @@ def test_pictures(tmp_path, kind):
             study.plot("lines", file=tmp_path / "other.png")
 
 
+def test_maps_above_an_empty_place_have_numbers():
+    """Three maps: the second one has nothing below it from which its numbers could be read."""
+    outputs = {"sum": lambda z: z, "double": lambda z: 2.0 * z, "half": lambda z: 0.5 * z}
+    figure = sweep(lambda x, y: x + y, {"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0]}, outputs=outputs).plot()
+    shown = [ax.xaxis.get_tick_params()["labelbottom"] for ax in figure.axes[:3]]
+    assert shown == [False, True, True]
+
+
 @pytest.mark.parametrize("kind", ["pairs", "sensitivities"])
 def test_pictures_of_outputs_that_are_not_everywhere(kind):
     """An output that is never finite takes nothing from the others, and the title tells of it."""

@@ -14,6 +14,7 @@ from ...math.arrays import copy
 from ...system.along import equations_along
 from ...system.directions import ON_POSITIONS, ON_VELOCITIES, end_of_group
 from ...system.instant import advance, constraint_rates, constraints, dynamics, evaluate_functions, velocities
+from ...system.moved_along import MOST_MOVED, distance_along, size_of_increments, turns_of, weight_of
 from ...system.tables import FLAG_TREE, FLAG_VELOCITY, tables_at, work_at
 
 
@@ -56,23 +57,31 @@ def move_beside(s, w, x, f, p, i, e):
 
 
 @kernel
-def _differences(w, x, f, p, i, out):
+def _beside(w, x, f, p, i, side, d, out, position):
+    """The equations on one side of a parameter, moved by d along its sensitivities."""
+    s, moved = tables_at(f.tables[2 * i + side]), work_at(f.works[2 * i + side])
+    copy(w.turns, moved.turns)
+    move_beside(s, moved, x, f, p, i, d)
+    _residual(s, moved, x, f, p, out, position)
+
+
+@kernel
+def _differences(s, w, x, f, p, i, out):
     """Central differences of the equations along one parameter: out, and in index 2 f.position."""
-    h, c, rows, position = 0.5 / f.size[i], i % AT_ONCE, flat(out), flat(f.position)
-    s, moved = tables_at(f.tables[2 * i]), work_at(f.works[2 * i])
-    copy(w.turns, moved.turns)
-    move_beside(s, moved, x, f, p, i, f.size[i])
-    _residual(s, moved, x, f, p, f.row, f.level)
-    s, moved = tables_at(f.tables[2 * i + 1]), work_at(f.works[2 * i + 1])
-    copy(w.turns, moved.turns)
-    move_beside(s, moved, x, f, p, i, -f.size[i])
-    _residual(s, moved, x, f, p, f.other, f.rates)
-    for k in range(f.row.shape[0]):
-        rows[AT_ONCE * k + c] = (f.row[k] - f.other[k]) * h
-    if x.index_2 != 0:
-        for k in range(s.xl.shape[0]):
+    e, lane, rows, position = f.size[i], i % AT_ONCE, flat(out), flat(f.position)
+    d = distance_along(size_of_increments(s, x.q, flat(f.dqn[i // AT_ONCE]), lane, AT_ONCE), e, MOST_MOVED)
+    for turn in range(turns_of(d, e)):
+        _beside(w, x, f, p, i, 0, d, f.row, f.level)
+        _beside(w, x, f, p, i, 1, -d, f.other, f.rates)
+        c = weight_of(d, e)
+        for k in range(f.row.shape[0]):
+            m = AT_ONCE * k + lane
+            rows[m] = (rows[m] if turn > 0 else 0.0) + c * (f.row[k] - f.other[k])
+        for k in range(s.xl.shape[0] if x.index_2 != 0 else 0):
             n = s.xl[k]
-            position[AT_ONCE * n + c] = (f.level[n] - f.rates[n]) * h
+            m = AT_ONCE * n + lane
+            position[m] = (position[m] if turn > 0 else 0.0) + c * (f.level[n] - f.rates[n])
+        d = -d
 
 
 @kernel
@@ -88,4 +97,4 @@ def change_of_equations(s, w, x, f, g, p, j, out):
     if f.all_exact[j] == 0:
         for i in range(AT_ONCE * j, end_of_group(f, j)):
             if f.exact[i] == 0:
-                _differences(w, x, f, p, i, out)
+                _differences(s, w, x, f, p, i, out)

@@ -16,6 +16,7 @@ from ...nodes.increments import add_commutator, apply_tangent, apply_tangent_inv
 from ...system.along import equations_along, look_along
 from ...system.directions import ON_POSITIONS, end_of_group
 from ...system.instant import advance, dynamics, evaluate_functions, jacobian_times, velocities
+from ...system.moved_along import MOST_MOVED, distance_along, size_of_increments, turns_of, weight_of
 from ...system.tables import FLAG_VELOCITY, tables_at, work_at
 from .equations import _mass_factor
 
@@ -154,20 +155,20 @@ def _move_guess(s, w, f, e, c):
 
 
 @kernel
-def _rows_beside(w, x, f, p, i, side, out):
+def _rows_beside(w, x, f, p, i, side, d, weight, out):
     """Dynamic rows of the system beside the parameter, a difference along (U, zeta); f.slip of B U at the guess."""
-    e, c = f.size[i] if side == 0 else -f.size[i], i % AT_ONCE
+    sign, c = 1.0 if side == 0 else -1.0, i % AT_ONCE
     s, moved = tables_at(f.tables[2 * i + side]), work_at(f.works[2 * i + side])
     copy(w.turns, moved.turns)
     evaluate_functions(s, moved, p.end)
     for back in range(2):
-        _move_guess(s, moved, f, e, c)
+        _move_guess(s, moved, f, sign * d, c)
         if back == 0 and s.nonholonomic.shape[0] > 0:
             velocities(s, moved, f.q, f.u)
             jacobian_times(s, moved, f.q, f.u, f.rates)
             for k in range(s.nonholonomic.shape[0]):
                 n = s.xl[s.nonholonomic[k]]
-                f.slip[n] -= 0.5 / e * f.rates[n]
+                f.slip[n] -= sign * weight * f.rates[n]
         _move_further(s, moved, x, f, p, f.reach if back == 0 else -f.reach, f.q)
         if s.flags[FLAG_VELOCITY] != 0:
             velocities(s, moved, f.q, f.v)
@@ -179,13 +180,18 @@ def _rows_beside(w, x, f, p, i, side, out):
 @kernel
 def _change_beside(s, w, x, f, p, i, c, out):
     """The same along one parameter, by differences."""
-    lane, rows, c = i % AT_ONCE, flat(out), 0.5 * c / f.size[i]
+    e, lane, rows = f.size[i], i % AT_ONCE, flat(out)
+    d = distance_along(size_of_increments(s, f.guess_q, flat(f.guess_dq), lane, AT_ONCE), e, MOST_MOVED)
     clear(f.slip)
-    _rows_beside(w, x, f, p, i, 0, f.row)
-    _rows_beside(w, x, f, p, i, 1, f.level)
-    for k in range(s.xv.shape[0]):
-        n = s.xv[k]
-        rows[AT_ONCE * n + lane] = c * (f.level[n] - f.row[n])
+    for turn in range(turns_of(d, e)):
+        weight = weight_of(d, e)
+        _rows_beside(w, x, f, p, i, 0, d, weight, f.row)
+        _rows_beside(w, x, f, p, i, 1, d, weight, f.level)
+        for k in range(s.xv.shape[0]):
+            n = s.xv[k]
+            m = AT_ONCE * n + lane
+            rows[m] = (rows[m] if turn > 0 else 0.0) + c * weight * (f.level[n] - f.row[n])
+        d = -d
     for k in range(s.nonholonomic.shape[0]):
         n = s.xl[s.nonholonomic[k]]
         rows[AT_ONCE * n + lane] = f.slip[n]

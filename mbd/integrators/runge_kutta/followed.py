@@ -60,13 +60,14 @@ class RungeKuttaFollowed(Followed):
 
     def _steps_beside(self, start: dict[str, Array]) -> StepShadow:
         n_v, runs = self.system.n_v, [one.run for pair in self.sides for one in pair]
+        of_velocities = "v vd increment between rate second new_q new_v new_vd"
         self.works = [one.work for one in runs]
         return StepShadow(
             **start, size=self.sizes, tables=table_of([one.system.tables for one in runs]),
             works=table_of(self.works), states=table_of([one.x for one in runs]),
             numbers=table_of([one.numbers for one in runs]), q=np.zeros(self.system.n_q),
             turns=np.zeros_like(self.run.work.turns),
-            **{name: np.zeros(n_v) for name in ("v", "vd", "increment", "between", "rate", "second")},
+            new_lam=np.zeros(self.system.n_l), **{name: np.zeros(n_v) for name in of_velocities.split()},
         )  # fmt: skip
 
     @staticmethod

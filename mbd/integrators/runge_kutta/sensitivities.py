@@ -4,9 +4,10 @@ A step is a map x_{n+1} = F(x_n, theta) of x = (q, v, v_dot). Its derivative alo
 
     S_{n+1} = (F(x_n o eps S_n, theta + eps) - F(x_n o -eps S_n, theta - eps)) / (2 eps)
 
-of two steps beside the one of the run: stages, projection to the constraints and all that an element does. The
-difference of two configurations is one of increments from the new one. Round-off is made anew in every step, and does
-not grow with the motion as that of differences of whole runs does.
+of two steps beside the one of the run: stages, projection to the constraints and all that an element does. Where S has
+grown long the state is moved by less, in two such differences (``mbd.system.moved_along``). The difference of two
+configurations is one of increments from the new one. Round-off is made anew in every step, and does not grow with the
+motion as that of differences of whole runs does.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from ...compiled.entry import entry
 from ...compiled.kernel import kernel
 from ...compiled.kinds import addresses, integer, matrix, vector
 from ...compiled.record import Record, record_at
-from ...math.arrays import copy
+from ...math.arrays import clear, copy
 from ...nodes.between import node_between
 from ...system.instant import advance
+from ...system.moved_along import MOST_MOVED, distance_along, size_of_increments, turns_of, weight_of
 from ...system.tables import FLAG_CHARTS, Tables, Work, tables_at, work_at
 from ..verdicts import CONVERGED
 from .kernels import fixed_step, write_row
@@ -38,6 +40,10 @@ class StepShadow(Record):
     dv = matrix
     dvd = matrix
     dlam = matrix
+    new_q = vector  # the same of one parameter at the end of the step
+    new_v = vector
+    new_vd = vector
+    new_lam = vector
     size = vector  # of the differences, by parameter
     tables = addresses  # of the systems at theta + size and theta - size, one after the other
     works = addresses
@@ -55,14 +61,14 @@ class StepShadow(Record):
 
 
 @kernel
-def _beside(p, f, i, side):
-    """A step from beside the start of the last one, along the sensitivities; whether it went well."""
-    j, e = 2 * i + side, f.size[i] if side == 0 else -f.size[i]
+def _beside(p, f, i, side, d):
+    """A step from beside the start of the last one, by d along the sensitivities; whether it went well."""
+    j = 2 * i + side
     s, w, x, own = tables_at(f.tables[j]), work_at(f.works[j]), state_at(f.states[j]), numbers_at(f.numbers[j])
     for k in range(f.v.shape[0]):
-        f.increment[k] = e * f.dq[i, k]
-        x.v[k] = f.v[k] + e * f.dv[i, k]
-        x.vd[k] = f.vd[k] + e * f.dvd[i, k]
+        f.increment[k] = d * f.dq[i, k]
+        x.v[k] = f.v[k] + d * f.dv[i, k]
+        x.vd[k] = f.vd[k] + d * f.dvd[i, k]
     advance(s, w, f.q, f.increment, x.q)
     copy(f.turns, w.turns)
     own.steps, own.verdict = p.steps - 1, CONVERGED
@@ -71,21 +77,39 @@ def _beside(p, f, i, side):
 
 
 @kernel
-def _follow(s, w, x, p, f, i):
-    """Sensitivities at the end of the step along one parameter."""
-    if not (_beside(p, f, i, 0) and _beside(p, f, i, 1)):
-        f.ended = FAILED_BESIDE
-        return
-    a, b, c = state_at(f.states[2 * i]), state_at(f.states[2 * i + 1]), 0.5 / f.size[i]
+def _add_difference(s, w, x, f, i, c):
+    """Add c times the difference of both steps beside to the new sensitivities."""
+    a, b = state_at(f.states[2 * i]), state_at(f.states[2 * i + 1])
     for n in range(1, s.nodes.shape[0]):
         node_between(s.nodes[n], x.q, a.q, a.v, a.vd, f.increment, f.rate, f.second, w.spin[n], w.scratch)
         node_between(s.nodes[n], x.q, b.q, b.v, b.vd, f.between, f.rate, f.second, w.spin[n], w.scratch)
     for k in range(f.v.shape[0]):
-        f.dq[i, k] = c * (f.increment[k] - f.between[k])
-        f.dv[i, k] = c * (a.v[k] - b.v[k])
-        f.dvd[i, k] = c * (a.vd[k] - b.vd[k])
+        f.new_q[k] += c * (f.increment[k] - f.between[k])
+        f.new_v[k] += c * (a.v[k] - b.v[k])
+        f.new_vd[k] += c * (a.vd[k] - b.vd[k])
     for k in range(x.lam.shape[0]):
-        f.dlam[i, k] = c * (a.lam[k] - b.lam[k])
+        f.new_lam[k] += c * (a.lam[k] - b.lam[k])
+
+
+@kernel
+def _follow(s, w, x, p, f, i):
+    """Sensitivities at the end of the step along one parameter."""
+    e = f.size[i]
+    d = distance_along(size_of_increments(s, f.q, f.dq[i], 0, 1), e, MOST_MOVED)
+    clear(f.new_q)
+    clear(f.new_v)
+    clear(f.new_vd)
+    clear(f.new_lam)
+    for _ in range(turns_of(d, e)):
+        if not (_beside(p, f, i, 0, d) and _beside(p, f, i, 1, -d)):
+            f.ended = FAILED_BESIDE
+            return
+        _add_difference(s, w, x, f, i, weight_of(d, e))
+        d = -d
+    copy(f.new_q, f.dq[i])
+    copy(f.new_v, f.dv[i])
+    copy(f.new_vd, f.dvd[i])
+    copy(f.new_lam, f.dlam[i])
 
 
 @entry(
