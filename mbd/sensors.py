@@ -149,7 +149,7 @@ class Accelerometer(Sensor):
 
     def measure(self, solution: Solution) -> Array:
         view = solution[self.body]
-        felt = view.point_acceleration(self.point) - solution.model.gravity
+        felt = view.point_acceleration(self.point) - solution._gravity
         return np.einsum("nji,nj->ni", view.rotation, felt)
 
 

@@ -410,6 +410,17 @@ class Solution(Drawn, Tabular):
         self.system.raise_callback_errors()
         return out
 
+    @cached_property
+    def _gravity(self) -> Array:
+        """The gravity that acted at the records (n, 3); the model may have another one by now."""
+        out = np.zeros((len(self), 3))
+
+        def read(k: slice) -> None:
+            out[k] = self.system.tables.gravity
+
+        self._evaluate(read)
+        return out
+
     def _counted(self, name: str, angle: Array, rate: Array, near: float, read: Callable[[Solution], Array]) -> Array:
         """An angle with its turns, the first one that nearest to ``near``; ``read`` reads it off another solution."""
         known = float(self._first_of(name, near, read))
