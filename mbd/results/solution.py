@@ -529,7 +529,7 @@ class Solution(Drawn, Tabular):
 
         total, error, balance = self.energy.total, self.constraint_error, energy_balance(self)
         numbers = ", ".join(
-            f"{key} {x if isinstance(x, int) else f'{x:.4g}'}"
+            f"{key} {x if isinstance(x, int) else f'{x:.4g}'}{' s' * (key == 'wall_time')}"
             for key, x in self.stats.items()
             if isinstance(x, int | float)
         )
@@ -537,7 +537,8 @@ class Solution(Drawn, Tabular):
             return repr(self)[1:-1]
         lines = [
             repr(self)[1:-1],
-            f"integrator: {self.integrator!r}" + (f" ({numbers})" if numbers else ""),
+            f"integrator: {self.integrator!r}",
+            *([f"counters: {numbers}"] if numbers else []),
             f"energy: {total[0]:.6g} at the start, {total[-1]:.6g} at the end, range {np.ptp(total):.3g}",
             *([str(balance)] if balance is not None else []),
             f"constraint error: position {error.position.max():.3g}, velocity {error.velocity.max():.3g}",
