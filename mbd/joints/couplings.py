@@ -12,6 +12,7 @@ from mbd.errors import Array, ModelError, bad_value, check_number
 from mbd.joints.joint import Joint
 from mbd.joints.lower_pairs import on_axis, parallel_axes
 from mbd.joints.primitive_data import Coordinate, CoordinateSum, Primitive
+from mbd.joints.readings import expected_joint
 
 Kind = Literal["angle", "displacement"]
 
@@ -55,7 +56,8 @@ def _not_zero(value: Any, owner: Any, argument: str) -> float:
 def checked_joint(value: Any, owner: Any, argument: str) -> Joint:
     """A joint, as far as a coupling needs one."""
     if not isinstance(value, Joint):
-        raise bad_value(owner.label, argument, value, "a joint with an angle or a displacement, such as Revolute")
+        expected = expected_joint(value, "an angle or a displacement, such as Revolute")
+        raise bad_value(owner.label, argument, value, expected)
     return value
 
 

@@ -261,7 +261,10 @@ class Solution(Drawn, Tabular):
 
     def __getitem__(self, key: Element | str) -> Any:
         """The motion of a body, the reactions of a joint, or what a force did; by object or by name."""
-        element = self.model[str(getattr(key, "name", key))]
+        name = str(getattr(key, "name", key))
+        if name not in self.model and name in self.channels:
+            raise ModelError(f"{self.model}: {name!r} is a channel; read it with solution.channel({name!r}) [MBD-E15]")
+        element = self.model[name]
         family = next(base for base in (Body, Joint, ForceElement) if isinstance(element, base))
         if not isinstance(key, str | family):
             raise ModelError(f"{key} does not belong to {self.model}, where '{element.name}' is {element!r}")
