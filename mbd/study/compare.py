@@ -208,8 +208,8 @@ class Study:
 
         ``format`` is "text", "csv" or "latex", by default from the suffix of ``path`` (.csv, .tex).
         """
-        head = ["integrator", "nodes", "step", "error", "order", "time [s]", "Newton", "energy", "lin. mom.",
-                "ang. mom.", "g", "g velocity", "remark"]  # fmt: skip
+        head = ["integrator", "nodes", "step", "error", "order", "time [s]", "Newton per step", "energy drift",
+                "lin. mom. drift", "ang. mom. drift", "constraints", "their rates", "remark"]  # fmt: skip
         rows, refused = [], set()
         for c in self.cells:
             if c.incompatible and (c.label, c.failure) in refused:  # with another step

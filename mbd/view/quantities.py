@@ -83,6 +83,8 @@ def elements_with(solution: Solution, name: str) -> list[Any]:
         view = solution[element]
         if name == "length" and hasattr(view, "angle"):
             continue  # of a torsion spring, whose length is its angle
+        if name.startswith(("angle", "displacement")) and getattr(element, "joints", ()):
+            continue  # of a motor or a spring: it is shown with its joint
         try:
             values = values_of(view, name)
         except (AttributeError, ValueError):

@@ -7,8 +7,10 @@ import pytest
 
 import mbd
 from mbd.integrators import GGLEM, Composition, GeneralizedAlpha, LieEM, Lobatto, Rattle, Shake
+from mbd.io.progress import Progress
 from mbd.study.cells import cell_model, cells, check_cell
 from mbd.study.compatibility import NODES, all_integrators, needs_symmetry
+from mbd.study.tables import Table
 from tests.papers.kinon_models import pendulum
 
 EXACT = (-0.906128890427415, -0.394581468797060, -0.152433258886153)  # position of the bob at t = 1
@@ -226,3 +228,21 @@ def test_what_is_not_refused_is_right(method, rng):
         if verdict == "refused":
             with pytest.raises(mbd.IncompatibleError):
                 mbd.simulate(cell_model(*every[k][1:], needs_symmetry(method)), 0.02, 0.01, method)
+
+
+def test_tables_show_brackets_as_they_are():
+    """Units of heads, and messages with paths and lists, which a terminal could take for its own commands."""
+    table = Table(["time [s]", "remark", ""], [["1", "no such file [/tmp/x]", ""], ["2", "[red]", ""]])
+    text = str(table)
+    for words in ("time [s]", "no such file [/tmp/x]", "[red]"):
+        assert words in text
+    assert text.splitlines()[1].count("\u2503") == 3  # two columns: the third one is empty
+
+
+def test_progress_of_a_model_with_brackets_in_its_name(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as in a terminal
+    with Progress(0.0, 1.0, True, "arm [/left]") as bar:
+        bar.born = -np.inf  # long ago
+        bar.update(0.5)
+        bar.bar.refresh()
+    assert "arm [/left]" in capsys.readouterr().err

@@ -84,6 +84,7 @@ def test_channels_that_are_no_quantities_of_elements() -> None:
     model.add(mbd.forces.JointForce(rail, model.input("push", 3.0), name="drive"))
     run = mbd.simulate(model, 0.01, 5e-3)
     run.add_channel("way", mbd.sensors.Position("cart", axis="x"), unit="m")
+    assert len(run.plot("displacement", shown=False).axes) == 1  # of the joint, not once more of what acts on it
     for what, label, expected in (
         ("inputs.push", "", [3.0, 3.0, 3.0]),
         ("effort", "effort in N", [3.0, 3.0, 3.0]),
