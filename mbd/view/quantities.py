@@ -10,6 +10,7 @@ import numpy as np
 from mbd.bodies import Generalized
 from mbd.elements.suggestions import did_you_mean
 from mbd.errors import ModelError
+from mbd.forces import ForceElement
 from mbd.results.channels import MODEL_UNIT
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def elements_with(solution: Solution, name: str) -> list[Any]:
         view = solution[element]
         if name == "length" and hasattr(view, "angle"):
             continue  # of a torsion spring, whose length is its angle
-        if name.startswith(("angle", "displacement")) and getattr(element, "joints", ()):
+        if name.startswith(("angle", "displacement")) and isinstance(element, ForceElement) and element.joints:
             continue  # of a motor or a spring: it is shown with its joint
         try:
             values = values_of(view, name)
