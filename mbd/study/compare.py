@@ -231,7 +231,11 @@ class Study:
         return plot_study(self, path)
 
     def __str__(self) -> str:
-        return str(self.table())
+        text = str(self.table())
+        if self.reference_error > 0.0:
+            words = "of smaller errors, and of their orders, little is known"
+            text += f"error of the reference below {self.reference_error:.0e}: {words}\n"
+        return text
 
 
 def compare(

@@ -107,6 +107,7 @@ def test_methods_in_plain_python(processes):
 
 
 def test_table_formats(study, tmp_path):
+    assert "error of the reference" not in str(study)  # the reference is given
     study.table(tmp_path / "a.csv")
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert lines[0].startswith("integrator,nodes,step,error")
@@ -130,6 +131,7 @@ def test_computed_reference_and_parallel_runs_agree():
     parallel = mbd.compare(pendulum(), [LieEM(), GeneralizedAlpha()], processes=2, **arguments)
     assert [c.error for c in serial.cells] == [c.error for c in parallel.cells]
     assert serial.reference_error < 1e-4
+    assert f"error of the reference below {serial.reference_error:.0e}" in str(serial)
     exact = mbd.simulate(pendulum(), 0.5, 2e-4, GGLEM())
     assert serial.reference == pytest.approx(bob(exact), abs=10 * serial.reference_error)
 
