@@ -97,7 +97,14 @@ class Position(Sensor):
 
 @dataclass(frozen=True, eq=False)
 class Velocity(Sensor):
-    """Velocity of a body-fixed point, world axes."""
+    """Velocity of a body-fixed point, world axes.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> ball = model.add(mbd.PointMass("ball", mass=1.0, velocity=(2, 0, 0)))
+    >>> fall = mbd.simulate(model, t_end=1.0, step=0.1)
+    >>> mbd.sensors.Velocity("ball", axis="z")(fall)[-1].round(6)
+    np.float64(-9.81)
+    """
 
     body: Body | str
     point: Vector = (0.0, 0.0, 0.0)
@@ -114,7 +121,14 @@ class Velocity(Sensor):
 
 @dataclass(frozen=True, eq=False)
 class Gyroscope(Sensor):
-    """Angular velocity of a body, body axes."""
+    """Angular velocity of a body, body axes.
+
+    >>> model = mbd.Model()
+    >>> node = mbd.nodes.RotationVector(angular_velocity=(0, 0, 4.0))
+    >>> wheel = model.add(mbd.RigidBody("wheel", mass=1.0, inertia=(1, 1, 2), node=node))
+    >>> mbd.sensors.Gyroscope("wheel")(mbd.simulate(model, t_end=1.0, step=0.1))[-1].round(6).tolist()
+    [0.0, 0.0, 4.0]
+    """
 
     body: Body | str
     axis: Axis | None = None
@@ -133,7 +147,17 @@ class Gyroscope(Sensor):
 
 @dataclass(frozen=True, eq=False)
 class Accelerometer(Sensor):
-    """What an accelerometer at a body-fixed point shows: acceleration minus gravity, in body axes."""
+    """What an accelerometer at a body-fixed point shows: acceleration minus gravity, in body axes.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> phone = model.add(mbd.RigidBody("phone", mass=0.2, inertia=(1e-4, 1e-4, 1e-4)))
+    >>> shown = mbd.sensors.Accelerometer("phone")
+    >>> abs(shown(mbd.simulate(model, t_end=0.1, step=0.01))[-1]).round(6).tolist()      # in free fall
+    [0.0, 0.0, 0.0]
+    >>> table = model.add(mbd.joints.Fixed(model.ground, phone))
+    >>> (shown(mbd.simulate(model, t_end=0.1, step=0.01))[-1] + 0.0).round(6).tolist()   # on a table
+    [0.0, 0.0, 9.81]
+    """
 
     body: Body | str
     point: Vector = (0.0, 0.0, 0.0)
@@ -201,7 +225,14 @@ class Displacement(Sensor):
 
 @dataclass(frozen=True, eq=False)
 class Reaction(Sensor):
-    """Force (or torque) of a joint on its second body, world axes."""
+    """Force (or torque) of a joint on its second body, world axes.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> lamp = model.add(mbd.RigidBody("lamp", mass=2.0, inertia=(1, 1, 1)))
+    >>> hook = model.add(mbd.joints.Spherical(model.ground, lamp, at=(0, 0, 1), name="hook"))
+    >>> mbd.sensors.Reaction("hook", axis="z")(mbd.simulate(model, t_end=0.1, step=0.01))[-1].round(6)
+    np.float64(19.62)
+    """
 
     joint: Joint | str
     axis: Axis | None = None

@@ -45,6 +45,9 @@ MODEL = [
     (lambda: Bushing(BODY, BODY, stiffness=1), ("bushing", "body 'a'", "two different")),
     (lambda: Bushing(POINT, BODY, stiffness=1), ("bushing", "point mass 'p'", "no axes", "exchange")),
     (lambda: Bushing(BODY, POINT, point_b=(1, 0, 0), stiffness=1), ("bushing", "point_b", "'p'", "without extent")),
+    (lambda: mbd.forces.JointForce("h", 1.0), ("joint force", "joint is 'h'", "not its name: model['h']")),
+    (lambda: mbd.forces.TorsionSpring("h", 1.0), ("torsion spring", "joint is 'h'", "not its name: model['h']")),
+    (lambda: mbd.joints.Gear("h", "k", 1.0), ("gear", "joint_a = 'h'", "not its name: model['h']")),
 ]
 
 
@@ -54,6 +57,13 @@ def test_bad_input(make, words):
         make()
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_channel_in_place_of_an_element():
+    solution = mbd.simulate(heavy_top(), t_end=0.01, step=0.01)
+    body = solution.model.bodies[0].name
+    with pytest.raises(mbd.ModelError, match=rf"'{body}.position' is a channel; read it with solution.channel"):
+        solution[f"{body}.position"]
 
 
 def test_unknown_names_and_foreign_bodies():

@@ -57,7 +57,7 @@ print(mbd.diagnose(model))
 # %%
 # Simulate
 # --------
-# ``step`` is the step of the method and, unless ``record`` is given, the distance of records.
+# ``step`` is the step of the method and, unless ``output_step`` is given, the time from record to record.
 
 solution = mbd.simulate(model, t_end=6.0, step=2e-3)
 print(solution.summary())

@@ -104,7 +104,7 @@ print("with feedforward:", np.degrees(np.abs(run["shoulder"].angle - wanted).max
 print(f"{np.abs(torques['shoulder']).max():.1f} N m")
 
 # %%
-# (3) The square of the ratio times the inertia: 1 kg m^2, as much as the arm itself.
+# (3) The square of the ratio times the inertia: 1 kg m^2. The upper link has 0.66 kg m^2 about the shoulder.
 
 model = arm()
 motor = model.add(mbd.forces.Motor(model["shoulder"], 0.0, gear=100.0, rotor_inertia=1e-4))

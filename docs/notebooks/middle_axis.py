@@ -41,11 +41,12 @@ runs = [thrown(axis) for axis in range(3)]
 # %%
 # Only the second one leaves its axis:
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 2.6), sharey=True)
+figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), sharey=True)
 for k, (run, ax) in enumerate(zip(runs, axes, strict=True)):
-    ax.plot(run.t, run["racket"].angular_velocity)
+    ax.plot(run.t, run["racket"].angular_velocity, label=["about axis 1", "about axis 2", "about axis 3"])
     ax.set(title=f"spin about axis {k + 1}", xlabel="t [s]")
-axes[0].set_ylabel("angular velocity [rad/s], body axes")
+axes[0].set_ylabel("angular velocity [rad/s]")
+axes[0].legend(fontsize=8, loc="lower right")
 figure.tight_layout()
 figure.savefig("rackets.png", dpi=110)
 

@@ -25,7 +25,7 @@ methods = {
 }
 
 # %%
-figure, ax = plt.subplots(figsize=(7, 4.2))
+figure, ax = plt.subplots(figsize=(8.5, 4.2))
 for name, (method, _) in methods.items():
     runs = [mbd.simulate(benchmark.model, t_end=1.0, step=h, integrator=method, output_step=0.1) for h in steps]
     errors = [np.linalg.norm(run["top"].com[-1] - exact) for run in runs]
@@ -34,7 +34,7 @@ for name, (method, _) in methods.items():
     print(f"{name:28}" + "".join(f"{error:11.1e}" for error in errors) + f"   order {order:.2f}")
 ax.set(xlabel="step [s]", ylabel="error of the centre of mass after 1 s [m]")
 ax.grid(alpha=0.3, which="both")
-ax.legend(fontsize=8)
+ax.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 figure.tight_layout()
 figure.savefig("orders.png", dpi=110)
 

@@ -67,14 +67,14 @@ print(
 # Let go without precession the top falls a little, picks up precession, rises again: nutation with the frequency
 # :math:`J_3 \omega_3 / J_1`.
 
-figure, axes = plt.subplots(1, 2, figsize=(10, 3.2))
+figure, axes = plt.subplots(1, 2, figsize=(11, 3.2))
 for name, run in (("steady", steady), ("let go", released)):
     x = angles(run)
     axes[0].plot(run.t, x[0], label=name)
     axes[1].plot(np.degrees(x[1] - x[1][0]), x[0], label=name)
 axes[0].set(xlabel="t [s]", ylabel="inclination [deg]", xlim=(0, 0.3))
 axes[1].set(xlabel="azimuth [deg]", ylabel="inclination [deg]", xlim=(0, 20))
-axes[1].legend()
+axes[1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 figure.tight_layout()
 figure.savefig("nutation.png", dpi=110)
 

@@ -163,7 +163,11 @@ class Sphere(Shape):
 @_with_centre
 @dataclass(frozen=True, eq=False)
 class Ellipsoid(Shape):
-    """Ellipsoid with half axes ``radii``; ``rotation`` turns them away from the body axes."""
+    """Ellipsoid with half axes ``radii``; ``rotation`` turns them away from the body axes.
+
+    >>> mbd.mass_properties(mbd.shapes.Ellipsoid((0.1, 0.2, 0.3)), mass=5.0).inertia.diagonal().round(6).tolist()
+    [0.13, 0.1, 0.05]
+    """
 
     radii: Vector = (0.5, 0.5, 0.5)
     centre: Vector = (0.0, 0.0, 0.0)
@@ -197,7 +201,11 @@ class Capsule(Shape):
 @_with_centre
 @dataclass(frozen=True, eq=False)
 class Frame(Shape):
-    """Three arrows of length ``size`` along the body axes."""
+    """Three arrows of length ``size`` along the body axes.
+
+    >>> camera = mbd.shapes.Composite(mbd.shapes.Box((0.1, 0.1, 0.2)), mbd.shapes.Frame(size=0.3))
+    >>> body = mbd.RigidBody("camera", mass=0.5, inertia=(1e-3, 1e-3, 1e-3), shape=camera)
+    """
 
     size: float = 1.0
     centre: Vector = (0.0, 0.0, 0.0)
@@ -213,7 +221,7 @@ class Frame(Shape):
 @_with_centre
 @dataclass(frozen=True, eq=False)
 class Mesh(Shape):
-    """Surface read from a file (STL, OBJ, PLY, glTF ...) when a view needs it."""
+    """Surface read from a file (STL, OBJ, PLY, glTF ...) when a view needs it; ``scale=1e-3`` where it is in mm."""
 
     file: FilePath = ""
     scale: float = 1.0

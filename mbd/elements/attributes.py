@@ -28,6 +28,7 @@ from ..compiled.functions.travelling import REMEDY, name_of_function, nameless, 
 from ..errors import ModelError, bad_value, check_number, read_only
 from .making import RECORD, is_made_of_values, refuse_inputs, remember_change, remember_making
 from .settling import before_change
+from .suggestions import did_you_mean
 from .values import Value, _state, has_values, parameters_in, resolved
 
 T = TypeVar("T")
@@ -116,8 +117,21 @@ class Recorded(type):
             made = super().__call__(*resolved(arguments), **resolved(options))
             remember_making(made, None, arguments, options)
             return made
+        except TypeError as error:
+            cls._explain(error, arguments, options)
+            raise
         finally:
             _state.calculating = before
+
+    def _explain(cls, error: TypeError, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """Python names the argument that is wrong; a note adds those that would be right."""
+        found = inspect.signature(cls)
+        try:
+            found.bind(*arguments, **options)
+        except TypeError:
+            known = list(found.parameters)
+            near = [text for name in options if name not in known and (text := did_you_mean(name, known))]
+            error.add_note(" ".join([f"{cls.__name__} takes {', '.join(known)};", *near]).rstrip(";"))
 
 
 def _follows(x: Any) -> bool:

@@ -104,7 +104,18 @@ class NonlinearSpring(_BetweenPoints):
 
 
 class Gravitation(_BetweenPoints):
-    """Gravitational attraction between the centres of mass of two bodies: ``V = -constant m_a m_b / distance``."""
+    """Gravitational attraction between the centres of mass of two bodies: ``V = -constant m_a m_b / distance``.
+
+    The ``constant`` is that of SI unless given, 6.67e-11 m^3/(kg s^2).
+
+    >>> model = mbd.Model("sun and planet")
+    >>> sun = model.add(mbd.PointMass("sun", mass=1.0))
+    >>> planet = model.add(mbd.PointMass("planet", mass=1e-9, position=(1, 0, 0), velocity=(0, 1, 0)))
+    >>> pull = model.add(mbd.forces.Gravitation(sun, planet, constant=1.0))
+    >>> year = mbd.simulate(model, t_end=2 * np.pi, step=0.01, integrator=mbd.integrators.DOPRI5())
+    >>> year[planet].position[-1].round(3).tolist()
+    [1.0, 0.0, 0.0]
+    """
 
     reads_bodies = True
     constant = declared("Gravitational constant.", positive)

@@ -27,6 +27,7 @@ from mbd.forces.data import ElementData, ForceData
 from mbd.forces.force import ForceElement, attachment, check_ends, distance_of_ends, framed, with_coordinate
 from mbd.forces.on_joint import joint_row
 from mbd.joints.joint import Joint
+from mbd.joints.readings import expected_joint
 
 
 class Spring(ForceElement):
@@ -125,7 +126,8 @@ class TorsionSpring(ForceElement):
         if not isinstance(joint, Joint) or joint.coordinate not in ("angle", "both"):
             given = f"{joint}, which has no angle" if isinstance(joint, Joint) else repr(joint)
             raise ModelError(
-                f"{self}: joint is {given}; expected a joint with an angle, such as Revolute or Cylindrical"
+                f"{self}: joint is {given}; expected "
+                + expected_joint(joint, "an angle, such as Revolute or Cylindrical")
             )
         self._set(joint=joint, stiffness=stiffness, damping=damping, rest=rest)
 

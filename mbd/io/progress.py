@@ -29,8 +29,9 @@ class Progress:
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
             self.bar = Progress(
-                TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[now]}"),
-                TimeElapsedColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True,
+                TextColumn("{task.description}", markup=False), BarColumn(),
+                TextColumn("{task.fields[now]}", markup=False), TimeElapsedColumn(), TimeRemainingColumn(),
+                console=Console(stderr=True), transient=True,
             )  # fmt: skip
             self.bar.start()
             self.task = self.bar.add_task(self.title, total=self.end - self.start, now="")

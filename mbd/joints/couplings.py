@@ -12,6 +12,7 @@ from mbd.errors import Array, ModelError, bad_value, check_number
 from mbd.joints.joint import Joint
 from mbd.joints.lower_pairs import on_axis, parallel_axes
 from mbd.joints.primitive_data import Coordinate, CoordinateSum, Primitive
+from mbd.joints.readings import expected_joint
 
 Kind = Literal["angle", "displacement"]
 
@@ -55,7 +56,8 @@ def _not_zero(value: Any, owner: Any, argument: str) -> float:
 def checked_joint(value: Any, owner: Any, argument: str) -> Joint:
     """A joint, as far as a coupling needs one."""
     if not isinstance(value, Joint):
-        raise bad_value(owner.label, argument, value, "a joint with an angle or a displacement, such as Revolute")
+        expected = expected_joint(value, "an angle or a displacement, such as Revolute")
+        raise bad_value(owner.label, argument, value, expected)
     return value
 
 
@@ -69,6 +71,16 @@ class Coupling(Joint):
     ``joint_a`` and ``joint_b`` are joints with an angle or a displacement (of a Cylindrical: say which with
     ``coordinate_a``, ``coordinate_b``); angles are counted through full turns. The reaction is that on the second
     body of ``joint_b``.
+
+    >>> model = mbd.Model()
+    >>> a, b = (model.add(mbd.RigidBody(name, mass=1.0, inertia=(1, 1, 1))) for name in "ab")
+    >>> first = model.add(mbd.joints.Prismatic(model.ground, a, axis=(1, 0, 0)))
+    >>> second = model.add(mbd.joints.Prismatic(model.ground, b, axis=(0, 0, 1)))
+    >>> lever = model.add(mbd.joints.Coupling(first, second, ratio=-3.0))
+    >>> push = model.add(mbd.forces.JointForce(first, 10.0))                   # on 1 kg + 3^2 1 kg
+    >>> solution = mbd.simulate(model, t_end=1.0, step=0.01)
+    >>> solution[first].displacement[-1].round(6), solution[second].displacement[-1].round(6)
+    (np.float64(0.5), np.float64(-1.5))
     """
 
     kinds: ClassVar[tuple[Kind | None, Kind | None]] = (None, None)
@@ -162,6 +174,15 @@ class RackPinion(Coupling):
     """Rack and pinion: ``displacement = radius * angle + offset`` (1 equation).
 
     ``pinion`` is a joint with an angle, ``rack`` one with a displacement.
+
+    >>> model = mbd.Model()
+    >>> wheel, bar = (model.add(mbd.RigidBody(name, mass=1.0, inertia=(1, 1, 1))) for name in ("wheel", "bar"))
+    >>> pinion = model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 1, 0)))
+    >>> rack = model.add(mbd.joints.Prismatic(model.ground, bar, axis=(1, 0, 0)))
+    >>> teeth = model.add(mbd.joints.RackPinion(pinion, rack, radius=0.1))
+    >>> turned = model.with_joint_values({pinion: 2.0})
+    >>> turned["bar"].node.position.round(6).tolist()
+    [0.2, 0.0, 0.0]
     """
 
     kinds = ("angle", "displacement")

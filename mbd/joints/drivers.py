@@ -76,6 +76,14 @@ class PositionDriver(_Driver):
     prescribes what a joint shows. ``rate`` and ``acceleration`` are its time derivatives; without them they are
     computed. A driver prescribes one coordinate only; the guidance is up to other joints, e.g. a ``Prismatic``. The
     multiplier is the driving force on the first body along the axis.
+
+    >>> model = mbd.Model()
+    >>> piston = model.add(mbd.RigidBody("piston", mass=3.0, inertia=(1, 1, 1)))
+    >>> guide = model.add(mbd.joints.Prismatic(model.ground, piston, axis=(1, 0, 0), name="guide"))
+    >>> drive = model.add(mbd.joints.PositionDriver.on(guide, lambda t: 0.5 * t * t, name="drive"))
+    >>> solution = mbd.simulate(model, t_end=1.0, step=0.01)
+    >>> solution[guide].displacement[-1].round(6), solution[drive].force[-1, 0].round(6)   # 3 kg times 1 m/s^2
+    (np.float64(0.5), np.float64(3.0))
     """
 
     coordinate = "displacement"
@@ -130,6 +138,13 @@ class DrivenFrame(Joint):
     ``point_a`` in the axes of the first body (for the ground: world); ``angle`` (a number or a function of time) the
     rotation about the axis of the joint. Both are measured from the initial configuration. Other joints and forces that
     act on the second body then move with the frame.
+
+    >>> model = mbd.Model()
+    >>> shaker = model.add(mbd.RigidBody("shaker", mass=1.0, inertia=(1, 1, 1)))
+    >>> shake = mbd.joints.DrivenFrame(model.ground, shaker, displacement=lambda t: (0.0, 0.0, 0.01 * np.sin(50.0 * t)))
+    >>> shake = model.add(shake)
+    >>> mbd.kinematics(model, t_end=0.1, step=0.01)[shaker].position[-1, 2].round(6)   # 0.01 sin 5
+    np.float64(-0.009589)
     """
 
     uses_axis = "optional"

@@ -18,6 +18,12 @@ class PointOnLine(Joint):
     remain (2 equations).
 
     The line passes through ``point_a`` (or ``at``) in the direction of the axis. A point mass is its own point.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> bead = model.add(mbd.PointMass("bead", mass=0.1))
+    >>> wire = model.add(mbd.joints.PointOnLine(model.ground, bead, at=(0, 0, 0), axis=(1, 0, -1), name="wire"))
+    >>> mbd.simulate(model, t_end=1.0, step=0.01)[wire].displacement[-1].round(4)   # half of g sin 45 deg
+    np.float64(3.4684)
     """
 
     coordinate = "displacement"
@@ -35,6 +41,12 @@ class PointInPlane(Joint):
 
     The plane passes through ``point_a`` (or ``at``); ``axis`` (or ``normal``) is its normal. A point mass is its own
     point.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> ice = model.add(mbd.PointMass("ice", mass=0.1, velocity=(2, 0, 0)))
+    >>> floor = model.add(mbd.joints.PointInPlane(model.ground, ice, at=(0, 0, 0), normal=(0, 0, 1), name="floor"))
+    >>> mbd.simulate(model, t_end=1.0, step=0.01)[ice].position[-1].round(4).tolist()
+    [2.0, 0.0, 0.0]
     """
 
     uses_point = "required"
@@ -91,7 +103,14 @@ class Distance(Joint):
 
 
 class Parallel(Joint):
-    """Two directions stay parallel; all displacements and the rotation about the direction remain (2 equations)."""
+    """Two directions stay parallel; all displacements and the rotation about the direction remain (2 equations).
+
+    >>> model = mbd.Model()
+    >>> tray = model.add(mbd.RigidBody("tray", mass=1.0, inertia=(1, 1, 1)))
+    >>> level = model.add(mbd.joints.Parallel(model.ground, tray, axis=(0, 0, 1)))
+    >>> mbd.diagnose(model).dof
+    4
+    """
 
     uses_point = "none"
     uses_axis = "required"

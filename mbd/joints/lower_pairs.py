@@ -38,6 +38,13 @@ class Fixed(Joint):
     The initial relative orientation is kept, unless both ``axis_a`` and ``axis_b`` are given, which are then aligned,
     or both ``frame_a`` and ``frame_b`` (anything that a node accepts as rotation), which then coincide.
     Without ``at`` the joint sits at the reference point of the second body.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> bracket = model.add(mbd.RigidBody("bracket", mass=2.0, inertia=(1, 1, 1)))
+    >>> weld = model.add(mbd.joints.Fixed(model.ground, bracket, at=(-0.5, 0, 0), name="weld"))
+    >>> solution = mbd.simulate(model, t_end=0.1, step=0.01)
+    >>> (solution[weld].force[-1] + 0.0).round(6).tolist(), (solution[weld].torque[-1] + 0.0).round(6).tolist()
+    ([0.0, 0.0, 19.62], [0.0, -9.81, 0.0])
     """
 
     freedoms = ()
@@ -125,7 +132,16 @@ class Prismatic(Joint):
 
 
 class Cylindrical(Joint):
-    """Shaft in a sleeve: the rotation about and the displacement along a common axis remain (4 equations)."""
+    """Shaft in a sleeve: the rotation about and the displacement along a common axis remain (4 equations).
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> node = mbd.nodes.RotationVector(angular_velocity=(0, 0, 3.0))
+    >>> bolt = model.add(mbd.RigidBody("bolt", mass=1.0, inertia=(1, 1, 1), node=node))
+    >>> sleeve = model.add(mbd.joints.Cylindrical(model.ground, bolt, at=(0, 0, 0), axis=(0, 0, 1), name="sleeve"))
+    >>> solution = mbd.simulate(model, t_end=1.0, step=0.01)
+    >>> solution[sleeve].displacement[-1].round(4), solution[sleeve].angle[-1].round(4)
+    (np.float64(-4.905), np.float64(3.0))
+    """
 
     coordinate = "both"
     uses_point = "required"
@@ -198,6 +214,12 @@ class Planar(Joint):
     remain (3 equations).
 
     Without ``at`` the joint sits at the reference point of the second body; the motion does not depend on it.
+
+    >>> model = mbd.Model(gravity=(0, 0, -9.81))
+    >>> puck = model.add(mbd.RigidBody("puck", mass=0.2, inertia=(1e-3, 1e-3, 2e-3)))
+    >>> table = model.add(mbd.joints.Planar(model.ground, puck, normal=(0, 0, 1), name="table"))
+    >>> mbd.diagnose(model).dof
+    3
     """
 
     uses_axis = "required"

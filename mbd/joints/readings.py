@@ -24,13 +24,21 @@ HAS: dict[str | None, tuple[Kind, ...]] = {
 NO_ZERO = (0.0, 0.0)
 
 
+def expected_joint(given: object, has: str) -> str:
+    """What is said to whoever gives something else in place of a joint; most of all its name."""
+    if isinstance(given, str):
+        return f"the joint itself, not its name: model[{given!r}]"
+    return f"a joint with {has}"
+
+
 def chosen_coordinate(joint: Any, coordinate: Any, owner: object, argument: str = "coordinate") -> Kind:
     """Which coordinate of a joint is meant; of a joint with two of them that must be said."""
     has = HAS.get(getattr(joint, "coordinate", None), ())
     if not has:
         shown = f"{joint}, which has neither" if hasattr(joint, "primitives") else repr(joint)
         raise ModelError(
-            f"{owner}: joint is {shown}; expected a joint with an angle or a displacement, such as Revolute"
+            f"{owner}: joint is {shown}; expected "
+            + expected_joint(joint, "an angle or a displacement, such as Revolute")
         )
     if coordinate is None and len(has) == 1:
         return has[0]

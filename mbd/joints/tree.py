@@ -113,7 +113,9 @@ class JointTree:
         lines.insert(1, "  ".join([*("-" * n for n in widths), "-" * 11]))
         if self.constraints:
             lines += ["", "constraints:"]
-            lines += [f"  {joint.name} ({joint.n_equations} equations): {why}" for joint, why in self.constraints]
+            for joint, why in self.constraints:
+                count = f"{joint.n_equations} equation{'s' * (joint.n_equations != 1)}"
+                lines.append(f"  {joint.name} ({count}): {why}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -293,7 +295,7 @@ def _why_constraint(joint: Joint, choice: JointCoordinates, absolute: Mapping[in
         return "the joint that turns the rotor carries no body"
     motions = free_motions(joint)
     if motions is None:
-        return f"the motion that {joint.label} leaves free is not made of coordinates"
+        return f"a joint of kind {joint.label!r} carries no body"
     if not type(joint).__module__.startswith("mbd.joints"):
         _check_declared(joint, motions)
     for body in joint.bodies:

@@ -70,7 +70,8 @@ class Balance(NamedTuple):
 
 
 def energy_balance(solution: Solution, samples: int | None = None) -> Balance | None:
-    """The balance of a run, or None where records are too few or too far apart to tell.
+    """The balance of a run, or None where records are too few or too far apart to tell, or the work is not known
+    because nobody computed reactions (``mbd.kinematics``).
 
     ``samples``: look at about so many records only, as if nothing happened between them.
     """
@@ -105,6 +106,8 @@ def energy_balance(solution: Solution, samples: int | None = None) -> Balance | 
     energy_sums(t, after, totals, int(between), QUADRATURE, GROSS, INVISIBLE, weight, inertia, found)
     change, work, defect, scale, late = found.tolist()
     last = float(given[-1])
+    if math.isnan(work):
+        return None
     return Balance(change + last, work + last, defect, scale, float(t[int(late)]) if late >= 0.0 else None)
 
 

@@ -197,7 +197,10 @@ class Solution(Observed, Drawn, Tabular):
 
     def __getitem__(self, key: Element | str) -> Any:
         """The motion of a body, the reactions of a joint, or what a force did; by object or by name."""
-        element = self.model[str(getattr(key, "name", key))]
+        name = str(getattr(key, "name", key))
+        if name not in self.model and name in self.channels:
+            raise ModelError(f"{self.model}: {name!r} is a channel; read it with solution.channel({name!r}) [MBD-E15]")
+        element = self.model[name]
         family = next(base for base in (Body, Joint, ForceElement) if isinstance(element, base))
         if not isinstance(key, str | family):
             raise ModelError(f"{key} does not belong to {self.model}, where '{element.name}' is {element!r}")
@@ -322,7 +325,7 @@ class Solution(Observed, Drawn, Tabular):
 
         total, error, balance = self.energy.total, self.constraint_error, energy_balance(self)
         numbers = ", ".join(
-            f"{key} {x if isinstance(x, int) else f'{x:.4g}'}"
+            f"{key} {x if isinstance(x, int) else f'{x:.4g}'}{' s' * (key == 'wall_time')}"
             for key, x in self.stats.items()
             if isinstance(x, int | float)
         )
@@ -330,7 +333,8 @@ class Solution(Observed, Drawn, Tabular):
             return repr(self)[1:-1]
         lines = [
             repr(self)[1:-1],
-            f"integrator: {self.integrator!r}" + (f" ({numbers})" if numbers else ""),
+            f"integrator: {self.integrator!r}",
+            *([f"counters: {numbers}"] if numbers else []),
             f"energy: {total[0]:.6g} at the start, {total[-1]:.6g} at the end, range {np.ptp(total):.3g}",
             *([str(balance)] if balance is not None else []),
             f"constraint error: position {error.position.max():.3g}, velocity {error.velocity.max():.3g}",

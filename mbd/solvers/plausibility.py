@@ -9,7 +9,7 @@ import numpy as np
 from ..bodies import PointMass, RigidBody
 from ..bodies.checks import INERTIA_TOLERANCE
 from ..bodies.shapes import Box, Capsule, Composite, Cone, Cylinder, Ellipsoid, Shape, Sphere
-from ..forces import JointLimit
+from ..forces import JointLimit, PDControl
 from ..forces.springs import Spring
 from ..model import Model
 from .words import number
@@ -31,6 +31,7 @@ def suspicions(model: Model) -> list[str]:
         found += _inertia(body, _extent(body, points.get(id(body), [])))
         found += _density(body)
     found += [text for force in model.forces if isinstance(force, JointLimit) for text in _beyond(force)]
+    found += [text for force in model.forces if isinstance(force, PDControl) for text in _idle(force)]
     found += _ratios([*rigid, *(b for b in model.bodies if isinstance(b, PointMass))])
     return found
 
@@ -43,6 +44,12 @@ def _beyond(limit: JointLimit) -> list[str]:
         f"{limit.joint} starts with the {limit.coordinate} {number(value)}, beyond the limits {low:g} and {high:g} of "
         f"'{limit.name}', which pushes it back"
     ]
+
+
+def _idle(control: PDControl) -> list[str]:
+    if control.kp or control.kd or callable(control.feedforward) or control.feedforward:
+        return []
+    return [f"control '{control.name}' of {control.joint} does nothing: its kp, kd and feedforward are zero"]
 
 
 def _gravity(model: Model) -> list[str]:

@@ -208,8 +208,8 @@ class Study:
 
         ``format`` is "text", "csv" or "latex", by default from the suffix of ``path`` (.csv, .tex).
         """
-        head = ["integrator", "nodes", "step", "error", "order", "time [s]", "Newton", "energy", "lin. mom.",
-                "ang. mom.", "g", "g velocity", "remark"]  # fmt: skip
+        head = ["integrator", "nodes", "step", "error", "order", "time [s]", "Newton per step", "energy drift",
+                "lin. mom. drift", "ang. mom. drift", "constraints", "their rates", "remark"]  # fmt: skip
         rows, refused = [], set()
         for c in self.cells:
             if c.incompatible and (c.label, c.failure) in refused:  # with another step
@@ -232,8 +232,10 @@ class Study:
 
     def __str__(self) -> str:
         """The table, and what it cannot show: errors below that of the reference are the reference's own."""
-        known = f"error of the reference: about {self.reference_error:.1e}\n" if self.reference_error > 0.0 else ""
-        return f"{self.table()}{known}"
+        if self.reference_error <= 0.0:
+            return str(self.table())
+        words = f"error of the reference below {self.reference_error:.0e}: of smaller errors, and of their orders"
+        return f"{self.table()}{words}, little is known\n"
 
 
 def compare(

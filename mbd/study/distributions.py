@@ -43,7 +43,11 @@ def normal(mean: float, deviation: float) -> Distribution:
 
 
 def truncated_normal(mean: float, deviation: float, low: float = -math.inf, high: float = math.inf) -> Distribution:
-    """A normal distribution of which only the part between two bounds is kept, e.g. for masses."""
+    """A normal distribution of which only the part between two bounds is kept, e.g. for masses.
+
+    >>> mbd.study.truncated_normal(1.0, 0.5, low=0.0).quantile(np.array([0.0, 0.5])).round(4).tolist()
+    [0.0, 1.0143]
+    """
     who = "truncated_normal"
     m, s = check_number(mean, who, "mean"), check_number(deviation, who, "deviation", positive=True)
     x = low if low == -math.inf else check_number(low, who, "low")
@@ -62,7 +66,11 @@ def uniform(low: float, high: float) -> Distribution:
 
 
 def loguniform(low: float, high: float) -> Distribution:
-    """All orders of magnitude between two positive bounds alike: the logarithm is uniform."""
+    """All orders of magnitude between two positive bounds alike: the logarithm is uniform.
+
+    >>> mbd.study.loguniform(1.0, 100.0).quantile(np.array([0.0, 0.5, 1.0])).round(6).tolist()
+    [1.0, 10.0, 100.0]
+    """
     a, b = check_number(low, "loguniform", "low", positive=True), check_number(high, "loguniform", "high")
     if not a < b:
         raise ModelError(f"loguniform: low = {low}, high = {high}; expected bounds in ascending order")
@@ -77,7 +85,11 @@ def lognormal(median: float, deviation: float) -> Distribution:
 
 
 def triangular(low: float, mode: float, high: float) -> Distribution:
-    """A density that grows from zero at ``low`` to its largest value at ``mode`` and falls to zero at ``high``."""
+    """A density that grows from zero at ``low`` to its largest value at ``mode`` and falls to zero at ``high``.
+
+    >>> mbd.study.triangular(0.0, 1.0, 4.0).quantile(np.array([0.0, 0.25, 1.0])).round(6).tolist()
+    [0.0, 1.0, 4.0]
+    """
     a, c, b = (check_number(x, "triangular", n) for x, n in ((low, "low"), (mode, "mode"), (high, "high")))
     if not (a <= c <= b and a < b):
         raise ModelError(f"triangular: low, mode, high = {low}, {mode}, {high}; expected ascending numbers")

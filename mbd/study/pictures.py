@@ -38,7 +38,8 @@ def plot(
     if kind is None:
         kind = "pairs" if len(grid) < len(axes) or len(axes) > 2 else ("lines", "lines", "map")[len(axes)]
     if kind not in KINDS:
-        raise ModelError(f"plot: kind = {kind!r}; expected one of {', '.join(map(repr, KINDS))}")
+        advice = f"; the output is chosen by outputs=[{kind!r}]" if kind in outputs else ""
+        raise ModelError(f"plot: kind = {kind!r}; expected one of {', '.join(map(repr, KINDS))}{advice}")
     if kind in ("lines", "map") and (len(grid), len(axes)) != ((1, 1) if kind == "lines" else (2, 2)):
         count = "one parameter" if kind == "lines" else "a grid of two parameters"
         raise ModelError(f"plot: '{kind}' shows {count}; this study has {' x '.join(axis.name for axis in axes)}")
@@ -101,8 +102,8 @@ def _maps(plt: Any, grid: list[Any], numbers: dict[str, np.ndarray], results: Re
     """A map for each output; runs without a result are crossed out, open ones are white."""
     columns = min(2, len(numbers))
     lines = -(-len(numbers) // columns)
-    figure, axes = plt.subplots(lines, columns, squeeze=False, figsize=(5.4 * columns, 4.2 * lines), sharex=True,
-                                sharey=True, constrained_layout=True)  # fmt: skip
+    figure, axes = plt.subplots(lines, columns, squeeze=False, figsize=(5.4 * columns, 4.2 * lines),
+                                constrained_layout=True)  # fmt: skip
     size = tuple(n for n in shape if n > 1)
     (x, x_ticks), (y, y_ticks) = (_positions(axis.values[axis.name]) for axis in (grid[1], grid[0]))
     order = np.ix_(np.argsort(y), np.argsort(x))

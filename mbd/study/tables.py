@@ -23,13 +23,15 @@ class Table:
 
     def __str__(self) -> str:
         from rich.console import Console
+        from rich.markup import escape
         from rich.table import Table as RichTable
 
         table = RichTable()
-        for name in self.head:
-            table.add_column(name, overflow="fold")
+        told = [k for k, name in enumerate(self.head) if name or any(row[k] for row in self.rows)]
+        for k in told:
+            table.add_column(escape(self.head[k]), overflow="fold")
         for row in self.rows:
-            table.add_row(*row)
+            table.add_row(*(escape(row[k]) for k in told))
         console = Console(width=200, file=io.StringIO(), color_system=None)
         console.print(table)
         return console.file.getvalue()  # type: ignore[attr-defined]

@@ -9,10 +9,11 @@ import numpy as np
 from mbd.elements.arguments import FilePath
 from mbd.errors import ModelError, bad_value
 from mbd.io.files import save_figure
+from mbd.results.channels import values_of as channel_values
 from mbd.view.arguments import Elements, Runs, ThemeName
 from mbd.view.pictures import check_file
 from mbd.view.plotting import COMPONENTS, Line, Panel, dashes, draw
-from mbd.view.quantities import component_labels, resolve, values_of
+from mbd.view.quantities import QUANTITIES, axis_unit, component_labels, resolve, values_of
 from mbd.view.runs import run_list, run_names
 from mbd.view.theme import Theme
 from mbd.view.theme import theme as find_theme
@@ -36,7 +37,8 @@ def plot(
     """Plot something of a solution and return the matplotlib figure; with ``file`` it is written as PNG, PDF or SVG.
 
     what: "energy", "momentum", "constraints", "trajectory", "reactions", "power", or a quantity of bodies, joints or
-        forces such as "position", "angular_velocity", "angle", "force", or one element's: "top.position".
+        forces such as "position", "angular_velocity", "angle", "force", or one element's: "top.position", or any other
+        channel: "inputs.torque", "energy.kinetic", "top.position.z", one of your own.
     elements: the bodies, joints or forces to show; by default all that have the quantity.
     against: another solution (or several) of the same model, drawn in other line styles.
     shown: make the figure through pyplot, so that a window or a notebook shows it; by default if there is no file.
@@ -160,7 +162,10 @@ def reactions(runs: list[Any], elements: Any) -> tuple[list[Panel], str]:
 
 
 def quantity(runs: list[Any], what: str, elements: Any) -> tuple[list[Panel], str]:
-    """One panel for each element that has the quantity, and what is left out."""
+    """One panel for each element that has the quantity, and what is left out; or the panel of a channel."""
+    name = str(what)
+    if elements is None and name.rpartition(".")[2] not in QUANTITIES and name in runs[0].channels:
+        return [channel_panel(runs, name)], ""
     chosen, found = resolve(runs[0], what, elements)
     panels = []
     for element in found[:MAX_PANELS]:
@@ -170,8 +175,18 @@ def quantity(runs: list[Any], what: str, elements: Any) -> tuple[list[Panel], st
             single = values.shape[1] == 1  # then the colour can tell the runs apart, too
             for i, label in enumerate(component_labels(chosen, element, values.shape[1])):
                 lines.append(Line(run.t, values[:, i], label if k == 0 else "", k if single else i, k))
-        panels.append(Panel(lines, chosen.label, element.name))
+        panels.append(Panel(lines, chosen.label(runs[0], element), element.name))
     return panels, left_out(found, MAX_PANELS, "elements with this quantity")
+
+
+def channel_panel(runs: list[Any], name: str) -> Panel:
+    """What elements do not have: inputs, energies, efforts, single components, channels of the user."""
+    channel, lines = runs[0].channels[name], []
+    for k, run in enumerate(runs):
+        columns = channel_values(run.channels[name], run).T
+        for i, (label, y) in enumerate(zip(channel.components or ("",), columns, strict=True)):
+            lines.append(Line(run.t, y, label if k == 0 else "", i if channel.shape else k, k))
+    return Panel(lines, f"in {unit}" if (unit := axis_unit(channel.unit)) else "", name)
 
 
 def trajectory(runs: list[Any], elements: Any, theme: Theme, title: str | None, shown: bool) -> Any:

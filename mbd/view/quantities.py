@@ -10,7 +10,8 @@ import numpy as np
 from mbd.bodies import Generalized
 from mbd.elements.suggestions import did_you_mean
 from mbd.errors import ModelError
-from mbd.results.channels import UNITS
+from mbd.forces import ForceElement
+from mbd.results.channels import MODEL_UNIT
 
 if TYPE_CHECKING:
     from mbd.results.solution import Solution
@@ -24,16 +25,17 @@ class Quantity:
     symbol: str
     components: tuple[str, ...] = ("$x$", "$y$", "$z$")
 
-    @property
-    def unit(self) -> str:
-        """The unit, empty for numbers and for what has units of its own."""
-        return UNITS.get(self.name, "").replace("^2", "²").replace("1", "")
-
-    @property
-    def label(self) -> str:
-        """The text on an axis."""
+    def label(self, solution: Solution, element: Any) -> str:
+        """The text on an axis, with the unit that the quantity of this element has."""
         words = f"{self.name.replace('_', ' ')} {self.symbol}".strip()
-        return f"{words} in {self.unit}" if self.unit else words
+        name = f"{element.name}.{self.name}"
+        unit = next((channel.unit for channel in solution.channels.of(element.name) if channel.name == name), "1")
+        return f"{words} in {axis_unit(unit)}" if axis_unit(unit) else words
+
+
+def axis_unit(unit: str) -> str:
+    """A unit of a channel as axes show it; numbers and units that nobody knows are not told."""
+    return "" if unit in ("1", MODEL_UNIT) else unit.replace("^2", "²")
 
 
 BODY_AXES = ("$1$", "$2$", "$3$")
@@ -61,6 +63,7 @@ QUANTITIES = {
         Quantity("length", "$l$", ("",)),
         Quantity("energy", "$E$", ("",)),
         Quantity("power", "$P$", ("",)),
+        Quantity("effort", "", ("",)),
     )
 }
 SYSTEM = ("energy", "momentum", "constraints", "trajectory", "reactions", "power")
@@ -81,6 +84,8 @@ def elements_with(solution: Solution, name: str) -> list[Any]:
         view = solution[element]
         if name == "length" and hasattr(view, "angle"):
             continue  # of a torsion spring, whose length is its angle
+        if name.startswith(("angle", "displacement")) and isinstance(element, ForceElement) and element.joints:
+            continue  # of a motor or a spring: it is shown with its joint
         try:
             values = values_of(view, name)
         except (AttributeError, ValueError):
@@ -100,7 +105,7 @@ def resolve(solution: Solution, what: Any, elements: Any) -> tuple[Quantity, lis
             name, elements = tail, [model[head]]  # says so if there is no such element
     if name not in QUANTITIES:
         known = list(dict.fromkeys([*SYSTEM, *QUANTITIES]))
-        advice = did_you_mean(name, known) or "expected one of " + ", ".join(known)
+        advice = did_you_mean(name, known) or "expected one of " + ", ".join(known) + ", or one of solution.channels"
         raise ModelError(f"plot: there is no quantity {name!r}; {advice}")
     if elements is None:
         chosen = elements_with(solution, name)

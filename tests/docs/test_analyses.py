@@ -18,6 +18,7 @@ def test_page(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
     assert names["found"].redundant == 5
+    assert names["wedge"].mass == pytest.approx(7850 / 6, rel=1e-12)
     assert names["balance"].stable
     assert names["linear"].frequencies == pytest.approx(names["balance"].frequencies, rel=1e-6)
     assert "stopped by floor" in names["solution"].message or names["benchmark"].error(names["solution"]) < 0.1

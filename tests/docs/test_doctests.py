@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
+
+import mbd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "site"))
 
 from docstrings import as_rst
 from doctests import complaint, examples
 
+ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = examples()
 
 
@@ -19,6 +23,24 @@ def test_what_is_used_most_has_an_example():
     for name in ("Model", "RigidBody", "simulate", "Simulator", "diagnose", "Event"):
         assert f"mbd.{name}" in EXAMPLES
     assert len(EXAMPLES) >= 28
+
+
+PAGES = [ROOT / "README.md", *ROOT.glob("docs/*.md")]
+SCRIPTS = [p for folder in ("examples", "docs/lessons", "docs/notebooks") for p in (ROOT / folder).rglob("*.py")]
+BASES = {  # what is there to be derived from, or is met in results and files only
+    "joints": {"Primitive", "Coincident", "Dot1"}, "sensors": {"Sensor"}, "shapes": {"Shape"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", ["bodies", "joints", "sensors", "shapes"])
+def test_what_models_are_made_of_has_an_example_somewhere(module):
+    """In its docstring, on a page or in a script; bases and parts of one's own joints excepted."""
+    texts = [path.read_text() for path in SCRIPTS]
+    texts += [block for path in PAGES for block in re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL)]
+    texts += [example.source for test in EXAMPLES.values() for example in test.examples]
+    used = set(re.findall(r"\w+", "\n".join(texts)))
+    missing = {*getattr(mbd, module).__all__} - BASES.get(module, set()) - {"Body"} - used
+    assert missing == set()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -119,7 +119,8 @@ def test_results(tmp_path, monkeypatch, capsys):
 
 def test_control(capsys):
     names = run("docs/control.md")
-    assert abs(names["solution"]["hinge"].angle[-1]) < 1e-3
+    assert names["solution"]["hinge"].angle[-1] == pytest.approx(names["target"], abs=1e-3)
+    assert f"`{capsys.readouterr().out.splitlines()[0]}`" in (ROOT / "docs/control.md").read_text()
     assert names["solution"].inputs["u"].shape == names["solution"].t.shape
     assert np.array_equal(names["again"].q, names["first"].q)
     assert names["best"] == 5.0

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,3 +159,21 @@ def test_every_script_is_a_page(site: Path) -> None:
     for folder in ("examples", "examples/papers", "docs/lessons", "docs/notebooks"):
         for path in {*(ROOT / folder).glob("*.py")} - {ROOT / "examples/papers/sheet.py"}:
             assert (site / "gallery" / folder.removeprefix("docs/") / f"{path.stem}.html").exists(), path
+
+
+def test_what_scripts_of_the_site_need_is_installed_for_it() -> None:
+    """By ``pip install mbd[docs]`` alone, which is what ``make docs`` does on a fresh machine."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = declared["optional-dependencies"]
+    wanted = [*declared["dependencies"], *(x for name in ("docs", "view", "study") for x in extras[name])]
+    installed = {re.match(r"[\w-]+", text)[0] for text in wanted}  # type: ignore[index]
+    folders = ("examples", "examples/papers", "docs/lessons", "docs/notebooks")
+    scripts = {path.stem: ast.parse(path.read_text()) for folder in folders for path in (ROOT / folder).glob("*.py")}
+    used = set()
+    for node in (node for tree in scripts.values() for node in ast.walk(tree)):
+        names = [x.name for x in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        used |= {name.partition(".")[0] for name in names}
+    used -= {*scripts, *sys.stdlib_module_names}
+    assert "gymnasium" in used
+    assert used - {"mbd", "mpl_toolkits"} <= installed

@@ -6,6 +6,7 @@ import copy
 import inspect
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -444,3 +445,30 @@ def test_all_elements_are_checked():
     assert all(
         issubclass(cls, Checked) for cls in (mbd.Model, mbd.bodies.Body, joints.Joint, forces.ForceElement, nodes.Node)
     )
+
+
+def test_arguments_that_nobody_knows_are_answered_by_those_that_there_are():
+    """Python names the wrong one; the note is what its traceback ends with."""
+    model, a, b = stage()
+    hinge, other = (joints.Revolute(model.ground, x, at=AT, axis=AXIS) for x in (a, b))
+    for make, words in (
+        (lambda: mbd.RigidBody("c", masss=3.0), r"^RigidBody takes name, mass, .*; did you mean 'mass'"),
+        (lambda: joints.Distance(a, b, start=AT), r"^Distance takes .*point_a, point_b, length, name$"),
+        (lambda: joints.Gear(hinge, other), r"^Gear takes joint_a, joint_b, ratio, "),
+    ):
+        with pytest.raises(TypeError) as caught:
+            make()
+        (note,) = caught.value.__notes__
+        assert re.search(words, note), note
+
+
+def test_an_error_inside_of_a_constructor_has_no_note():
+    class Broken(joints.Distance):
+        def __init__(self, body_a, body_b):
+            super().__init__(body_a, body_b)
+            len(3)
+
+    model, a, _ = stage()
+    with pytest.raises(TypeError, match="has no len") as caught:
+        Broken(model.ground, a)
+    assert not hasattr(caught.value, "__notes__")

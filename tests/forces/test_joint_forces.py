@@ -293,7 +293,7 @@ def one():
 
 REFUSED = {
     "no coordinate": (lambda: forces.JointForce(none(), 1.0), "spherical 'joint' of .*, which has neither; expected"),
-    "no joint": (lambda: forces.JointForce("joint", 1.0), "joint is 'joint'; expected a joint with an angle"),
+    "no joint": (lambda: forces.JointForce("joint", 1.0), "expected the joint itself, not its name"),
     "which one": (lambda: forces.JointFriction(two_coordinates(), 1.0), "say which one is meant with coordinate="),
     "not that one": (
         lambda: forces.JointLimit(one(), 0.0, 1.0, 9.0, coordinate="displacement"),

@@ -280,6 +280,28 @@ def test_accelerometer():
     assert felt[0] == pytest.approx((0, 0, G), abs=1e-9)
 
 
+def test_an_accelerometer_feels_the_gravity_of_its_run(tmp_path):
+    """Whatever falls is weightless: with another gravity in the model since, with one that changed during the run."""
+    show = sensors.Accelerometer("stone")
+    model = mbd.Model("fall")
+    g = model.input("g", G)
+    model.gravity = (0.0, 0.0, -1.0 * g)
+    model.add(mbd.RigidBody("stone", 1.0, (1, 1, 1)))
+    sim = mbd.Simulator(model, 1e-2)
+    sim.step()
+    sim.inputs["g"] = 1.62
+    sim.step()
+    fall = sim.solution()
+    assert fall["stone"].acceleration[:, 2] == pytest.approx((-G, -G, -1.62), abs=1e-9)
+    fall.save(tmp_path / "fall.npz")
+    plain = mbd.Model("fall", gravity=(0, 0, -G))
+    plain.add(mbd.RigidBody("stone", 1.0, (1, 1, 1)))
+    before = mbd.simulate(plain, t_end=0.1, step=1e-2)
+    plain.gravity = (0, 0, -1.62)
+    for run in (fall, sim.now, mbd.load(tmp_path / "fall.npz", model=model), before):
+        assert show(run) == pytest.approx(0, abs=1e-9)
+
+
 def test_displacement_and_wrong_axis():
     model = mbd.Model("slider", gravity=(0, 0, -G))
     body = model.add(mbd.RigidBody("body", 1.0, (1, 1, 1)))
@@ -288,25 +310,6 @@ def test_displacement_and_wrong_axis():
     assert sensors.Displacement("rail")(solution) == pytest.approx(-G / 2 * solution.t**2, abs=1e-9)
     with pytest.raises(mbd.ModelError, match="axis = 'up'"):
         sensors.Position("body", axis="up")
-
-
-def test_accelerometers_feel_the_gravity_of_the_run():
-    """Also where it is an input that changes, and where the model was changed after the run: who falls feels none."""
-    model = mbd.Model("falling")
-    model.add(mbd.RigidBody("stone", 1.0, (1, 1, 1)))
-    model.gravity = (0, 0, model.input("g", -10.0))
-    sim = mbd.Simulator(model, 0.01)
-    sim.advance(0.05)
-    sim.inputs["g"] = -2.0
-    sim.advance(0.05)
-    felt = sensors.Accelerometer("stone")
-    assert np.ptp(sim.solution()["stone"].acceleration[:, 2]) == pytest.approx(8.0)
-    assert felt(sim.solution()) == pytest.approx(0, abs=1e-9) and felt(sim.now) == pytest.approx(0, abs=1e-9)
-    plain = mbd.Model("falling", gravity=(0, 0, -10.0))
-    plain.add(mbd.RigidBody("stone", 1.0, (1, 1, 1)))
-    fall = mbd.simulate(plain, 0.1, 0.01)
-    plain.gravity = (0, 0, -2.0)
-    assert felt(fall) == pytest.approx(0, abs=1e-9)
 
 
 def flying(value):

@@ -75,6 +75,7 @@ def test_slider_crank(node):
     assert solution["bearing"].angle == pytest.approx(angle(solution.t), abs=ROUND_OFF)
     assert solution.constraint_error.position.max() < ROUND_OFF
     assert np.isnan(solution["motor"].torque).all()  # they need masses: inverse dynamics
+    assert "energy:" in str(solution) and "nan" not in str(solution) and "balance" not in str(solution)
 
 
 # what is left to the regularisation of redundant multipliers is known up to round-off over its size

@@ -133,3 +133,14 @@ def test_a_large_model_is_counted_only():
 def test_what_is_no_model():
     with pytest.raises(mbd.ModelError, match="expected an mbd.Model"):
         mbd.diagnose("model")
+
+
+def test_a_control_without_gains():
+    model = mbd.Model("arm")
+    link = model.add(bar("link", (0, 0, 0), (1, 0, 0)))
+    hinge = model.add(mbd.joints.Revolute(model.ground, link, at=(0, 0, 0), axis=Z, name="hinge"))
+    control = model.add(mbd.forces.PDControl(hinge, target=1.0, name="servo"))
+    assert "control 'servo' of revolute 'hinge'" in str(mbd.diagnose(model))
+    assert "its kp, kd and feedforward are zero" in str(mbd.diagnose(model))
+    control.feedforward = lambda t: t
+    assert "servo" not in str(mbd.diagnose(model))

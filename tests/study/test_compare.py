@@ -7,8 +7,10 @@ import pytest
 
 import mbd
 from mbd.integrators import GGLEM, Composition, GeneralizedAlpha, LieEM, Lobatto, Rattle, Shake
+from mbd.io.progress import Progress
 from mbd.study.cells import cell_model, cells, check_cell
 from mbd.study.compatibility import NODES, all_integrators, needs_symmetry
+from mbd.study.tables import Table
 from tests.papers.kinon_models import pendulum
 
 EXACT = (-0.906128890427415, -0.394581468797060, -0.152433258886153)  # position of the bob at t = 1
@@ -105,6 +107,7 @@ def test_methods_in_plain_python(processes):
 
 
 def test_table_formats(study, tmp_path):
+    assert "error of the reference" not in str(study)  # the reference is given
     study.table(tmp_path / "a.csv")
     lines = (tmp_path / "a.csv").read_text().splitlines()
     assert lines[0].startswith("integrator,nodes,step,error")
@@ -113,13 +116,6 @@ def test_table_formats(study, tmp_path):
     assert r"\begin{tabular}" in (tmp_path / "a.tex").read_text()
     with pytest.raises(mbd.ModelError, match="format is 'xml'"):
         study.table(tmp_path / "a.xml", format="xml")
-
-
-def test_what_is_printed_tells_of_the_reference(study):
-    """Errors below that of the reference are its own; one that was given has none."""
-    assert "error of the reference" not in str(study)
-    own = mbd.compare(pendulum(), [LieEM()], steps=[0.02], t_end=0.1, processes=1)
-    assert f"error of the reference: about {own.reference_error:.1e}" in str(own)
 
 
 def test_plot_has_one_legend(study, tmp_path):
@@ -135,6 +131,7 @@ def test_computed_reference_and_parallel_runs_agree():
     parallel = mbd.compare(pendulum(), [LieEM(), GeneralizedAlpha()], processes=2, **arguments)
     assert [c.error for c in serial.cells] == [c.error for c in parallel.cells]
     assert serial.reference_error < 1e-4
+    assert f"error of the reference below {serial.reference_error:.0e}" in str(serial)
     exact = mbd.simulate(pendulum(), 0.5, 2e-4, GGLEM())
     assert serial.reference == pytest.approx(bob(exact), abs=10 * serial.reference_error)
 
@@ -233,3 +230,21 @@ def test_what_is_not_refused_is_right(method, rng):
         if verdict == "refused":
             with pytest.raises(mbd.IncompatibleError):
                 mbd.simulate(cell_model(*every[k][1:], needs_symmetry(method)), 0.02, 0.01, method)
+
+
+def test_tables_show_brackets_as_they_are():
+    """Units of heads, and messages with paths and lists, which a terminal could take for its own commands."""
+    table = Table(["time [s]", "remark", ""], [["1", "no such file [/tmp/x]", ""], ["2", "[red]", ""]])
+    text = str(table)
+    for words in ("time [s]", "no such file [/tmp/x]", "[red]"):
+        assert words in text
+    assert text.splitlines()[1].count("\u2503") == 3  # two columns: the third one is empty
+
+
+def test_progress_of_a_model_with_brackets_in_its_name(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as in a terminal
+    with Progress(0.0, 1.0, True, "arm [/left]") as bar:
+        bar.born = -np.inf  # long ago
+        bar.update(0.5)
+        bar.bar.refresh()
+    assert "arm [/left]" in capsys.readouterr().err

@@ -63,6 +63,7 @@ def test_fits_and_covariances_are_those_of_scipy(measured, sigma):
     assert fit.squares / fit.freedom == pytest.approx(1.0, abs=0.4) or sigma is None
     np.testing.assert_allclose(fit.residuals["body.position.x"], exact(t, *best) - x, atol=1e-7)
     text = str(fit)
+    assert "\u2503  \u2503" not in text.splitlines()[2]  # no column for notes that there are none of
     assert "95 % interval" in text and f"{fit.evaluations} runs" in text and "fit to 101 measured values" in text
     solution = fit.solution()
     np.testing.assert_allclose(solution["body"].position[:, 0], exact(solution.t, **fit.parameters), atol=1e-7)

@@ -481,6 +481,9 @@ def test_pictures(tmp_path, kind):
     if kind == "map":
         with pytest.raises(mbd.ModelError, match="'lines' shows one parameter; this study has x x y"):
             study.plot("lines", file=tmp_path / "other.png")
+        with pytest.raises(mbd.ModelError, match=r"kind = 'z'; .*the output is chosen by outputs=\['z'\]"):
+            study.plot("z")
+        assert all(ax.get_xlabel() == "y" and ax.get_ylabel() == "x" for ax in figure.axes if ax.get_xlabel())
 
 
 def test_maps_above_an_empty_place_have_numbers():

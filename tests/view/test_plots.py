@@ -76,6 +76,30 @@ def test_every_quantity_with_its_unit(mechanism: mbd.Solution, what: str, panels
     assert len(axes) == panels and axes[0].get_ylabel() == label
 
 
+def test_channels_that_are_no_quantities_of_elements() -> None:
+    """What a controller asks for: inputs, efforts with their units, single components, channels of one's own."""
+    model = mbd.Model("cart")
+    cart = model.add(mbd.RigidBody("cart", 2.0, (1.0, 1.0, 1.0)))
+    rail = model.add(mbd.joints.Prismatic(model.ground, cart, at=(0, 0, 0), axis=(1, 0, 0), name="rail"))
+    model.add(mbd.forces.JointForce(rail, model.input("push", 3.0), name="drive"))
+    run = mbd.simulate(model, 0.01, 5e-3)
+    run.add_channel("way", mbd.sensors.Position("cart", axis="x"), unit="m")
+    assert len(run.plot("displacement", shown=False).axes) == 1  # of the joint, not once more of what acts on it
+    for what, label, expected in (
+        ("inputs.push", "", [3.0, 3.0, 3.0]),
+        ("effort", "effort in N", [3.0, 3.0, 3.0]),
+        ("drive.effort", "effort in N", [3.0, 3.0, 3.0]),
+        ("cart.position.x", "in m", run["cart"].position[:, 0]),
+        ("energy.kinetic", "in J", run.energy.kinetic),
+        ("way", "in m", run["cart"].position[:, 0]),
+    ):
+        (axes,) = run.plot(what, shown=False).axes
+        assert axes.get_ylabel() == label
+        np.testing.assert_array_equal(axes.get_lines()[0].get_ydata(), expected)
+    with pytest.raises(mbd.ModelError, match=r"no quantity 'nothing'; expected one of .* or one of solution.channels"):
+        run.plot("nothing", shown=False)
+
+
 def test_the_angle_of_a_torsion_spring_is_no_length() -> None:
     model = mbd.Model("lever")
     lever = model.add(mbd.RigidBody("lever", 1.0, (1.0, 1.0, 1.0)))

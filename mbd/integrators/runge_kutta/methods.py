@@ -149,7 +149,16 @@ class ODE23(AdaptiveRungeKutta):
 
 @dataclass(frozen=True)
 class DOPRI5(AdaptiveRungeKutta):
-    """Dormand and Prince's pair of order five with step-size control."""
+    """Dormand and Prince's pair of order five with step-size control; ``step`` of ``simulate`` is the first step.
+
+    >>> model = mbd.Model()
+    >>> ball = model.add(mbd.PointMass("ball", mass=1.0, position=(1.5, 0, 0)))
+    >>> spring = model.add(mbd.forces.Spring(model.ground, ball, stiffness=1.0, length=1.0))
+    >>> method = mbd.integrators.DOPRI5(rtol=1e-8, atol=1e-8)
+    >>> solution = mbd.simulate(model, t_end=2 * np.pi, step=0.1, integrator=method)
+    >>> solution[ball].position[-1].round(6).tolist()
+    [1.5, 0.0, 0.0]
+    """
 
     order: ClassVar[int] = 5
     tableau: ClassVar[Tableau] = DOPRI5_TABLEAU
