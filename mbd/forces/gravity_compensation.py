@@ -18,7 +18,7 @@ from mbd.joints.readings import HAS, chosen_coordinate
 
 
 def _joints(value: Any, owner: Any, argument: str) -> tuple[Joint, ...]:
-    joints = (value,) if isinstance(value, Joint) else tuple(value) if isinstance(value, Sequence) else (value,)
+    joints = tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)
     if not joints:
         raise bad_value(owner, argument, value, "at least one joint")
     for joint in joints:
