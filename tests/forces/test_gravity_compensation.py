@@ -165,7 +165,8 @@ def test_loops_are_refused_by_name_and_couplings_are_none(rng):
     with pytest.raises(mbd.ModelError, match="lies in a closed loop"):
         mbd.assemble(model)
     for wrong, message in (
-        ([], "at least one joint"), ([made[0], made[0]], "named twice"), ("corner 0", "joint is .corner 0.; expected the joint")
+        ([], "at least one joint"), ([made[0], made[0]], "named twice"),
+        ("corner 0", "joint is .corner 0.; expected the joint itself"),
     ):  # fmt: skip
         with pytest.raises(mbd.ModelError, match=message):
             forces.GravityCompensation(wrong)
