@@ -63,7 +63,7 @@ class JointFriction(OnJoint):
     The sign of v is smoothed: the full level is there from about three times ``transition`` on (99.5 %), and a joint
     that Coulomb's friction would hold creeps at a fraction of ``transition``. Make it as small as the motion asks for;
     the smaller, the stiffer the equations at rest (coulomb / transition is a damping constant), which matters to
-    explicit methods. ``static`` needs ``stribeck_velocity``, well above ``transition``.
+    explicit methods. ``static`` needs ``stribeck_velocity``, well above ``transition``. What is not given is zero.
     """
 
     viscous = declared("Torque or force per rate.", not_negative)
@@ -75,8 +75,8 @@ class JointFriction(OnJoint):
     def __init__(
         self,
         joint: Joint,
-        viscous: float = 0.0,
-        coulomb: float = 0.0,
+        viscous: float | None = None,
+        coulomb: float | None = None,
         static: float | None = None,
         stribeck_velocity: float | None = None,
         transition: float = 1e-2,
@@ -85,14 +85,14 @@ class JointFriction(OnJoint):
         name: str | None = None,
     ) -> None:
         super().__init__(joint, coordinate, name)
-        self._set(viscous=viscous, coulomb=coulomb, static=static, stribeck_velocity=stribeck_velocity)
-        self._set(transition=transition)
+        if viscous is None and coulomb is None and static is None:
+            raise bad_value(self, "viscous, coulomb", (None, None), "a coefficient, which may be zero")
+        self._set(viscous=0.0 if viscous is None else viscous, coulomb=0.0 if coulomb is None else coulomb)
+        self._set(static=static, stribeck_velocity=stribeck_velocity, transition=transition)
         self.validate()
 
     def validate(self) -> None:
         static, rate = self.static, self.stribeck_velocity
-        if not (self.viscous or self.coulomb or static):
-            raise bad_value(self, "viscous, coulomb", (self.viscous, self.coulomb), "a positive coefficient")
         if (static is None) != (rate is None):
             raise bad_value(self, "static, stribeck_velocity", (static, rate), "both of them, or none")
         if static is None or rate is None:

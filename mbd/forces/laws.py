@@ -151,7 +151,7 @@ class Drag(ForceElement):
     """Resistance of a medium at a point of a body: ``-(linear + coefficient |u|) u``.
 
     u is the velocity of the point against the medium, which moves with ``wind``. For aerodynamic drag,
-    ``coefficient`` is half of density times drag coefficient times area.
+    ``coefficient`` is half of density times drag coefficient times area. What is not given is zero.
     """
 
     body: Body = fixed("Body that is resisted.", "make a new force", framed)
@@ -161,18 +161,16 @@ class Drag(ForceElement):
     wind = declared("Velocity of the medium, world axes.", check_vector)
 
     def __init__(
-        self, body: Body, coefficient: float = 0.0, linear: float = 0.0, point: Vector = ZERO3, wind: Vector = ZERO3, *,
-        name: str | None = None,
+        self, body: Body, coefficient: float | None = None, linear: float | None = None, point: Vector = ZERO3,
+        wind: Vector = ZERO3, *, name: str | None = None,
     ) -> None:  # fmt: skip
         self._set(name=name, model=None, body=body, point=point)
         if isinstance(body, Ground):
             raise ModelError(f"{self}: body is the ground, which does not move; expected a RigidBody or a PointMass")
-        self._set(coefficient=coefficient, linear=linear, wind=wind)
-        self.validate()
-
-    def validate(self) -> None:
-        if self.coefficient == 0.0 and self.linear == 0.0:
-            raise bad_value(self, "coefficient", self.coefficient, "a positive coefficient, or linear=")
+        if coefficient is None and linear is None:
+            raise bad_value(self, "coefficient", None, "a coefficient, or linear=; both may be zero")
+        self._set(coefficient=0.0 if coefficient is None else coefficient, linear=0.0 if linear is None else linear)
+        self._set(wind=wind)
 
     @property
     def bodies(self) -> tuple[Body, ...]:

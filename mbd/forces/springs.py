@@ -184,7 +184,7 @@ class Bushing(ForceElement):
     ----------
     point_a, point_b: body-fixed (for the ground: world).
     stiffness, damping, rotational_stiffness, rotational_damping: three numbers, one for each axis, or one for all; zero
-        leaves a direction free.
+        leaves a direction free, and what is not given is zero.
     axes: 3x3 matrix whose columns are perpendicular unit vectors, fixed in the first body; by default its own axes.
     """
 
@@ -206,11 +206,11 @@ class Bushing(ForceElement):
         point_a: Vector = ZERO3,
         point_b: Vector = ZERO3,
         stiffness: Numbers | None = None,
-        damping: Numbers = 0.0,
+        damping: Numbers | None = None,
         axes: ArrayLike | None = None,
         *,
-        rotational_stiffness: Numbers = 0.0,
-        rotational_damping: Numbers = 0.0,
+        rotational_stiffness: Numbers | None = None,
+        rotational_damping: Numbers | None = None,
         name: str | None = None,
     ) -> None:
         self._set(name=name, model=None, body_a=body_a, body_b=body_b, point_a=point_a, point_b=point_b)
@@ -220,11 +220,13 @@ class Bushing(ForceElement):
                 f"{self}: the first body is {body_a}, which has no axes; expected a RigidBody or the ground "
                 "(exchange the two bodies, or use a Spring)"
             )
+        if all(x is None for x in (stiffness, damping, rotational_stiffness, rotational_damping)):
+            raise bad_value(self, "stiffness", None, "a stiffness or a damping, which may be zero")
         self._set(
             stiffness=0.0 if stiffness is None else stiffness,
-            damping=damping,
-            rotational_stiffness=rotational_stiffness,
-            rotational_damping=rotational_damping,
+            damping=0.0 if damping is None else damping,
+            rotational_stiffness=0.0 if rotational_stiffness is None else rotational_stiffness,
+            rotational_damping=0.0 if rotational_damping is None else rotational_damping,
             axes=axes,
         )
         self.validate()
@@ -232,8 +234,6 @@ class Bushing(ForceElement):
     def validate(self) -> None:
         if self.turns and isinstance(self.body_b, PointMass):
             raise ModelError(f"{self}: the second body is {self.body_b}, which does not rotate; expected a RigidBody")
-        if not self.stiffness.any() and not self.damping.any() and not self.turns:
-            raise bad_value(self, "stiffness", self.stiffness, "a positive number for at least one axis, or damping")
 
     @property
     def turns(self) -> bool:

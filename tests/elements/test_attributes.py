@@ -279,11 +279,6 @@ def test_attributes_that_belong_together():
     with pytest.raises(mbd.ModelError, match="velocity"):
         element.velocity = (1, 0, 0)
     assert element.velocity.tolist() == [0, 0, 0]
-    _, drag = made("Drag")
-    drag.linear = 0.0
-    with pytest.raises(mbd.ModelError, match="coefficient"):
-        drag.coefficient = 0.0
-    assert drag.coefficient == 0.3
     _, spring = made("Spring")
     with pytest.raises(mbd.ModelError, match="coincide"):
         spring.point_b = spring.body_b.rotation.T @ (

@@ -309,7 +309,7 @@ REFUSED = {
         r"called with \(0, 0, 4\), with IndexError",
     ),
     "infinite": (lambda: forces.JointForce(one(), lambda t, u, u_dot: math.inf), r"force\(0, 0, 4\) = inf; expected"),
-    "no friction": (lambda: forces.JointFriction(one()), "expected a positive coefficient"),
+    "no friction": (lambda: forces.JointFriction(one()), "expected a coefficient, which may be zero"),
     "half of Stribeck": (lambda: forces.JointFriction(one(), coulomb=1.0, static=2.0), "both of them, or none"),
     "static below": (
         lambda: forces.JointFriction(one(), 0.0, 2.0, 1.0, 0.1),
@@ -357,3 +357,30 @@ def test_changes_are_checked():
         force.force = lambda t, u: u
     force.force = 3
     assert mbd.simulate(model, 0.1, 0.01, RK4())["joint force 1"].effort == pytest.approx(np.full(11, 3.0))
+
+
+ZERO = {
+    "friction": lambda joint, c: forces.JointFriction(joint, viscous=c),
+    "Coulomb's friction": lambda joint, c: forces.JointFriction(joint, coulomb=c),
+    "drag": lambda joint, c: forces.Drag(joint.body_b, linear=c, point=(0.2, 0, 0)),
+    "bushing": lambda joint, c: forces.Bushing(*joint.bodies, damping=c, point_b=(0.2, 0, 0)),
+}
+
+
+@pytest.mark.parametrize("kind", ZERO)
+def test_studies_begin_at_zero(kind):
+    """A coefficient of zero is none, as a number and as a parameter on its way to others."""
+    plain, _ = flywheel()
+    free = mbd.simulate(plain, 0.1, 1e-2)
+    model, joint = flywheel()
+    c = model.parameter("c", 0.3)
+    model.add(ZERO[kind](joint, c))
+    found = mbd.study.sweep(
+        model, {"c": [0.0, 0.3]}, simulate={"t_end": 0.1, "step": 1e-2},
+        outputs={"speed": lambda s: s["wheel"].angular_velocity[-1, 2]},
+    )  # fmt: skip
+    none, some = found.frame()["speed"]
+    assert none == pytest.approx(free["wheel"].angular_velocity[-1, 2], rel=1e-14) and some < none - 1e-3
+    model, joint = flywheel()
+    model.add(ZERO[kind](joint, 0.0))
+    assert np.array_equal(mbd.simulate(model, 0.1, 1e-2).v, free.v)
