@@ -18,6 +18,7 @@ from ..joints.tree import Carried, free_motions
 from ..nodes.arrays import frame_torques, marker
 from ..rotation import to_rotation_vector
 from ..system import observe
+from ..system.body_views import View
 from ..system.tree_observe import carried_wrench, rotor_torque
 from .turns import whole_turns
 
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     from .solution import Solution
 
 
-class JointView:
+class JointView(View):
     """Reactions of a joint, and its coordinate if it has one."""
+
+    of = "joint"
 
     def __init__(self, solution: Solution, joint: Joint) -> None:
         self.solution, self.joint = solution, joint
@@ -222,8 +225,10 @@ def _as_frame_forces(torque: Array, force: Array, z: Array) -> Array:
     return f
 
 
-class ForceView:
+class ForceView(View):
     """What a force element did."""
+
+    of = "element"
 
     def __init__(self, solution: Solution, element: ForceElement) -> None:
         self.solution, self.element = solution, element

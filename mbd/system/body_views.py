@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..elements.suggestions import counted
+from ..elements.suggestions import counted, did_you_mean
 from ..errors import Array, MissingQuantity, check_vector, read_only
 from ..nodes.arrays import axial, frame_axes, marker
 from ..nodes.tree.records import NOT_CARRIED
@@ -23,19 +23,23 @@ QUANTITIES = (
 )  # fmt: skip
 
 
-class MotionView:
-    """Motion of a body of any kind."""
+class View:
+    """What people see of an element; what it does not have is refused by name, with what it has."""
 
-    body: Any
+    of = "body"  # the attribute that is the element
 
     def __getattr__(self, name: str) -> Any:
+        if hasattr(type(self), name):  # a property that was refused, in its own words
+            return object.__getattribute__(self, name)
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        known = ", ".join(x for x in dir(self) if not x.startswith("_") and x not in ("body", "index", "solution"))
-        raise MissingQuantity(f"{self.body} has no {name!r}; it has {known}")
+        known = [x for x in dir(self) if not x.startswith("_") and x not in ("of", self.of, "index", "solution")]
+        meant = did_you_mean(name, known)
+        text = f"{getattr(self, self.of)} has no {name!r}; it has {', '.join(known)}"
+        raise MissingQuantity(f"{text}; {meant}" if meant else text)
 
 
-class PointView(MotionView):
+class PointView(View):
     """Motion of a point mass."""
 
     def __init__(self, solution: Solution, body: Any, index: int) -> None:
@@ -138,7 +142,7 @@ class BodyView(PointView):
         return marker(self._zdd, check_vector(point, self.body, "point"))
 
 
-class GeneralizedView(MotionView):
+class GeneralizedView(View):
     """Motion of a body with generalized coordinates."""
 
     def __init__(self, solution: Solution, body: Any) -> None:

@@ -256,3 +256,21 @@ def test_spring_view() -> None:
     assert not hasattr(solution[load], "length")
     assert not hasattr(view, "angle")
     np.testing.assert_allclose(solution.power, [-0.5 * 9.0])
+
+
+def test_what_an_element_does_not_have_is_refused_by_name() -> None:
+    """Also what a property refuses, which says it in its own words; and in a simulator."""
+    model = Model("door")
+    door = model.add(RigidBody("door", 2.0, (0.3, 0.2, 0.2), RotationVector((0.5, 0, 0))))
+    model.add(Revolute(model.ground, door, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    model.add(Spring(model.ground, door, (0, 1, 0), stiffness=5.0, name="pull"))
+    for views in (at_rest(model), mbd.Simulator(model, 0.01)):
+        with pytest.raises(
+            mbd.ModelError, match="revolute 'hinge' of .* has no 'angel'; it has .*did you mean 'angle'?"
+        ):
+            _ = views["hinge"].angel
+        with pytest.raises(mbd.ModelError, match="spring 'pull' has no 'lenght'; it has .*did you mean 'length'?"):
+            _ = views["pull"].lenght
+        with pytest.raises(mbd.ModelError, match="revolute 'hinge' of .* leaves no displacement free"):
+            _ = views["hinge"].displacement
+        assert not hasattr(views["hinge"], "displacement") and not hasattr(views["door"], "angle")
