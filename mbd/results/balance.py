@@ -23,7 +23,7 @@ from ..integrators.alpha.methods import GeneralizedAlpha
 from ..integrators.alpha.run_away import AWAY, AWAY_IN_A_STEP
 from ..integrators.base import Integrator, Trait, missing_trait
 from ..integrators.runge_kutta.methods import RungeKutta
-from ..nodes.forms import FORM_LIE
+from ..nodes.forms import FORM_JOINT, FORM_LIE
 from ..system import observe
 from .energy_sums import FOUND, energy_sums
 
@@ -213,7 +213,10 @@ def _gross_error(solution: Solution, step: float) -> str:
 
 
 def _turning_too_far(solution: Solution, step: float) -> Any:
-    """A body that turns by more than a quarter in so much time; a steady spin is exact on Lie nodes at any speed."""
+    """A body that turns by more than a quarter in so much time.
+
+    A steady spin is exact on Lie nodes, and as the angle of a joint, at any speed.
+    """
     if not solution.integrator.approximates_rotations(solution.system):
         return None
     for i, body in enumerate(solution.system.elements[0]):
@@ -225,7 +228,7 @@ def _turning_too_far(solution: Solution, step: float) -> Any:
         fast = angle > QUARTER_TURN
         if not fast.any():
             continue
-        if solution.system.tables.nodes[i + 1].form != FORM_LIE:
+        if solution.system.tables.nodes[i + 1].form not in (FORM_LIE, FORM_JOINT):
             return body
         change = view.angular_acceleration[fast] * step * step
         axis = np.einsum("kij,kj->ki", view.rotation[fast], turn[fast]) / angle[fast, None]

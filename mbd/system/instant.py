@@ -10,6 +10,7 @@ from ..compiled.entry import entry
 from ..compiled.functions.calls import call_vector
 from ..compiled.kernel import kernel
 from ..compiled.kinds import integer, real
+from ..forces.kinds import TORSION_SPRING
 from ..joints.instant import (
     primitive_curvature,
     primitive_drive,
@@ -111,9 +112,17 @@ def look_ahead(s, w, q, dq, out):
 
 @kernel(kinds=(Tables, Work, coordinates, velocity))
 def remember_angles(s, w, q, v):
-    """After an accepted step: angles continue from here (frames must be up to date)."""
+    """After an accepted step: angles continue from here (frames must be up to date).
+
+    Those of springs along joint coordinates are these, however far a step has turned.
+    """
     if s.flags[FLAG_ANGLES] != 0:
         all_angles(s, w)
+        if s.flags[FLAG_TREE] != 0:
+            for m in range(s.tree.loads.shape[0]):
+                e = s.forces[s.tree.loads[m, 0]]
+                if e.kind == TORSION_SPRING:
+                    w.turns[e.turn] = q[s.tree.loads[m, 2]]
 
 
 # --- forces ---------------------------------------------------------------------------------------------------------

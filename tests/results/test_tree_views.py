@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mbd
+from mbd.integrators import RK4, BLieDF, GeneralizedAlpha
 from mbd.system import tree_observe
 
 
@@ -82,3 +83,18 @@ def test_views_of_copies_are_their_own():
     other = pickle.loads(pickle.dumps(solution))
     assert np.array_equal(other["3"].position, here)
     assert "frames of all bodies 0" in other._shared and other._shared is not solution._shared
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), BLieDF()])
+def test_energies_of_springs_that_turn_far_in_a_step(method):
+    """Ten radians per step: the angle is a coordinate, and nothing has to guess its turns."""
+    stiffness, speed = 0.1, 100.0
+    model = mbd.Model("wheel")
+    start = mbd.nodes.RotationVector(angular_velocity=(0, 0, speed))
+    wheel = model.add(mbd.RigidBody("wheel", 1.0, (0.1, 0.1, 0.1), start))
+    hinge = model.add(mbd.joints.Revolute(model.ground, wheel, at=(0, 0, 0), axis=(0, 0, 1), name="hinge"))
+    spring = model.add(mbd.forces.TorsionSpring(hinge, stiffness))
+    solution = mbd.simulate(model.with_coordinates("joint"), 1.0, 0.1, method)
+    angle = solution["hinge"].angle
+    assert angle[-1] == pytest.approx(speed * np.sin(1.0), rel=1e-3)
+    assert solution[spring.name].energy == pytest.approx(0.5 * stiffness * angle**2, rel=1e-14)
