@@ -230,7 +230,8 @@ def redundancy_advice() -> str:
     """What to do about redundant joints."""
     return (
         "To make them unique, let one joint of each set fix less: Spherical or Universal instead of Revolute in a "
-        "loop (PointOnLine in a planar one), Cylindrical instead of a second Revolute on the same axis."
+        "loop (PointOnLine in a planar one), Cylindrical instead of a second Revolute on the same axis; of couplings "
+        "that say the same, remove one."
     )
 
 
