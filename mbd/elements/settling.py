@@ -100,9 +100,10 @@ def is_guarded(model: Any) -> bool:
 def is_ours(model: Any) -> bool:
     """Whether it has no classes of users."""
     kinds = {type(model), *map(type, model.bodies), *map(type, model.joints), *map(type, model.forces)}
-    return all(map(_is_own, kinds))
+    return all(map(is_own, kinds))
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_own(kind: type) -> bool:
+def is_own(kind: type) -> bool:
+    """Whether a class is one of the toolkit."""
     return kind.__module__.partition(".")[0] == PACKAGE
