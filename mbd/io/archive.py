@@ -108,7 +108,8 @@ def _save(s: Solution, path: FilePath) -> None:
 
 def _knows_better(method: Any, s: Solution) -> bool:
     """Whether a method of a user's class, of which files hold the name alone, tells the kinetic energy."""
-    return not is_own(type(method)) and hasattr(method, "kinetic_energy") and method.kinetic_energy(s) is not None
+    kind: Any = type(method)
+    return not is_own(kind) and hasattr(method, "kinetic_energy") and method.kinetic_energy(s) is not None
 
 
 def _state_of_file(s: Solution, unchanged: bool) -> tuple[dict[str, Any], dict[str, Any], Fingerprint | None]:
