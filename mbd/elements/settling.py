@@ -9,6 +9,7 @@ be written about the model are written; nobody can tell the difference.
 from __future__ import annotations
 
 import functools
+import threading
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,9 @@ from .values import Input
 PACKAGE = __name__.partition(".")[0]
 UNKNOWN: Any = object()
 
-_waiting: dict[int, list[weakref.ref[Late]]] = {}  # by id of the model
+# By model. What is here is extended and shortened in place, in single steps: garbage may be collected between any two
+# lines, and other threads run on; a list that is replaced by a shorter one would lose what came meanwhile.
+_waiting: weakref.WeakKeyDictionary[Any, dict[weakref.ref[Late], None]] = weakref.WeakKeyDictionary()
 
 
 class Late:
@@ -34,9 +37,10 @@ class Late:
         self.known, self.is_over = known, is_over
         self._make: Callable[[], Any] | None = make
         self._made: Any = None
-        key = id(model)
-        _waiting.setdefault(key, []).append(weakref.ref(self, lambda gone: _forget(key, gone)))
-        self._key = key
+        self._lock = threading.RLock()  # who asks while another thread makes it waits for that
+        self._among = waiting = _waiting.setdefault(model, {})
+        self._note = weakref.ref(self, lambda gone: waiting.pop(gone, None))
+        waiting[self._note] = None
 
     @property
     def waits(self) -> bool:
@@ -46,15 +50,16 @@ class Late:
     @property
     def value(self) -> Any:
         """The thing itself."""
-        if self._make is not None:
-            make, self._make = self._make, None
-            try:
-                self._made = make()
-            except BaseException:  # Ctrl-C for instance: it is still to be made
-                self._make = make
-                raise
-            _drop(self._key, self)
-        return self._made
+        with self._lock:
+            if self._make is not None:
+                make, self._make = self._make, None
+                try:
+                    self._made = make()
+                except BaseException:  # Ctrl-C for instance: it is still to be made
+                    self._make = make
+                    raise
+                self._among.pop(self._note, None)
+            return self._made
 
     def __reduce__(self) -> Any:  # for copies and other processes
         return finished, (self.value,)
@@ -64,22 +69,8 @@ def finished(value: Any) -> Late:
     """What is known already."""
     late = object.__new__(Late)
     late._make, late._made, late.known, late.is_over = None, value, value, None
+    late._lock = threading.RLock()
     return late
-
-
-def _forget(key: int, gone: Any) -> None:
-    _keep(key, [each for each in _waiting.get(key, ()) if each is not gone])
-
-
-def _drop(key: int, late: Late) -> None:
-    _keep(key, [each for each in _waiting.get(key, ()) if each() is not late])
-
-
-def _keep(key: int, left: list[Any]) -> None:
-    if left:
-        _waiting[key] = left
-    else:
-        _waiting.pop(key, None)
 
 
 def before_change(x: Any) -> None:
@@ -90,9 +81,9 @@ def before_change(x: Any) -> None:
     if model is None:  # an element that was not added
         return
     owner = x if hasattr(x, "_elements") else model
-    for key in [*_waiting] if owner is UNKNOWN else [id(owner)]:
-        for each in list(_waiting.get(key, ())):
-            late = each()
+    for about in [note() for note in _waiting.keyrefs()] if owner is UNKNOWN else [owner]:
+        for note in list(_waiting.get(about, ())) if about is not None else ():
+            late = note()
             if late is not None and not (late.is_over is not None and late.is_over()):
                 _ = late.value
 
@@ -109,9 +100,10 @@ def is_guarded(model: Any) -> bool:
 def is_ours(model: Any) -> bool:
     """Whether it has no classes of users."""
     kinds = {type(model), *map(type, model.bodies), *map(type, model.joints), *map(type, model.forces)}
-    return all(map(_is_own, kinds))
+    return all(map(is_own, kinds))
 
 
 @functools.lru_cache(maxsize=1024)
-def _is_own(kind: type) -> bool:
+def is_own(kind: type) -> bool:
+    """Whether a class is one of the toolkit."""
     return kind.__module__.partition(".")[0] == PACKAGE

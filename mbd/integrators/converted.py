@@ -39,6 +39,12 @@ INNER = "inner_"  # in the names of a saved state: values of the run in the twin
 ALL_FORMS = frozenset({"point", "lie", "spin", "quaternion", "directors", "generalized"})
 
 
+def recorded_energy(solution: Solution) -> Array | None:
+    """Kinetic energy at the records, where a method recorded it."""
+    recorded = solution.scheme.recorded
+    return recorded[KINETIC][:, 0] if KINETIC in recorded else None
+
+
 class Converts(Integrator):
     """To be mixed into a method that is written for certain coordinates: it takes all others as well."""
 
@@ -98,8 +104,7 @@ class Converts(Integrator):
         return [conversion.kinetic_energy(q, v)[:, None], own[1]]
 
     def kinetic_energy(self, solution: Solution) -> Array | None:
-        recorded = solution.scheme.recorded
-        return recorded[KINETIC][:, 0] if self.recorded[0] == KINETIC and KINETIC in recorded else None
+        return recorded_energy(solution)
 
     def steps_elsewhere(self, system: System) -> bool:
         """Whether steps are made in other coordinates than those of the system."""

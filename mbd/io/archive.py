@@ -18,7 +18,7 @@ import numpy as np
 import mbd
 
 from ..elements.arguments import FilePath
-from ..elements.settling import Late
+from ..elements.settling import Late, is_own
 from ..errors import ModelError, ModelWarning
 from ..model import Model
 from ..results.acting import settled
@@ -96,7 +96,7 @@ def _save(s: Solution, path: FilePath) -> None:
         arrays["events.v"] = np.array([x.v for x in s.events])
     if s.system.assembly.n_values:
         arrays["values"] = s._values
-    if "_totals" in vars(s) or s._acted or (encoder.missing and s.has_own_energies):
+    if "_totals" in vars(s) or s._acted or (encoder.missing and s.has_own_energies) or _knows_better(s.integrator, s):
         arrays["totals"] = s._totals
     for key, x in arrays.items():
         if x.dtype.hasobject:
@@ -104,6 +104,12 @@ def _save(s: Solution, path: FilePath) -> None:
     arrays["header"] = np.frombuffer(json.dumps(header, check_circular=False).encode(), dtype=np.uint8)
     with replacing(path) as draft:
         write_arrays(draft, arrays)
+
+
+def _knows_better(method: Any, s: Solution) -> bool:
+    """Whether a method of a user's class, of which files hold the name alone, tells the kinetic energy."""
+    kind: Any = type(method)
+    return not is_own(kind) and hasattr(method, "kinetic_energy") and method.kinetic_energy(s) is not None
 
 
 def _state_of_file(s: Solution, unchanged: bool) -> tuple[dict[str, Any], dict[str, Any], Fingerprint | None]:
@@ -207,17 +213,18 @@ def _solution(header: dict[str, Any], arrays: dict[str, Any], model: Model | Non
     system = _system_of(stored) if model is None else assemble(model)
     check_records(arrays)
     records = {key: arrays[key] for key in RECORDS}
+    recorded = {key.removeprefix("scheme."): x for key, x in arrays.items() if key.startswith("scheme.")}
     solution = Solution(
         system,
         **records,
         turns=arrays.get("turns"),
-        integrator=stored_integrator(header["integrator"], decoder),
+        integrator=stored_integrator(header["integrator"], decoder, tuple(recorded)),
         stats=decoder.value(header["stats"]),
         start=decoder.value(header["start"]),
         state={k: arrays[x] if isinstance(x, str) else x[0] for k, x in decoder.value(header["state"]).items()},
         complete=header["complete"],
         message=header["message"],
-        recorded={key.removeprefix("scheme."): x for key, x in arrays.items() if key.startswith("scheme.")},
+        recorded=recorded,
         inputs={key.removeprefix("inputs."): x for key, x in arrays.items() if key.startswith("inputs.")},
     )
     solution.events = [

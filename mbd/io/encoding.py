@@ -19,6 +19,7 @@ from ..elements.prescribed_motion import Motion
 from ..errors import IDENTITY3, ZERO3, ModelError, plain, read_only
 from ..forces import ForceData, ForceElement
 from ..integrators.base import Integrator
+from ..integrators.converted import recorded_energy
 from ..joints import Joint, Primitive
 from ..joints.tree import JointCoordinates, check_choice, free_motions
 from ..model import Model
@@ -384,8 +385,12 @@ def new_object(name: str) -> Any:
     return object.__new__(cls)
 
 
-def stored_integrator(data: dict[str, Any], decoder: Decoder) -> Any:
-    """The integrator, or a record with its name and parameters if it is of a user's class."""
+def stored_integrator(data: dict[str, Any], decoder: Decoder, recorded: tuple[str, ...] = ()) -> Any:
+    """The integrator, or a record with its name and parameters if it is of a user's class.
+
+    ``recorded`` are names of the variables of its scheme, which are in the records in place of accelerations and
+    multipliers.
+    """
     fields = {key: decoder.value(x) for key, x in data["fields"].items()}
     if fields.get("newton_count") == "own":
         del fields["newton_count"]  # in files from before ``PaperAlpha`` was a class of its own
@@ -395,4 +400,5 @@ def stored_integrator(data: dict[str, Any], decoder: Decoder) -> Any:
         cls: Any = getattr(importlib.import_module("mbd.integrators"), data["class"])
         return cls(**fields)
     except (ImportError, AttributeError, TypeError, ModelError):
-        return dataclasses.make_dataclass(data["class"], list(fields), frozen=True)(**fields)
+        known = {"recorded": recorded, "kinetic_energy": staticmethod(recorded_energy)} if recorded else {}
+        return dataclasses.make_dataclass(data["class"], list(fields), frozen=True, namespace=known)(**fields)

@@ -13,6 +13,7 @@ from ..compiled.entry import TABLE
 from ..compiled.kernel import JIT
 from ..compiled.kinds import addresses
 from ..compiled.record import Record, table_of
+from ..errors import ModelError
 
 if TYPE_CHECKING:
     from ..bodies import Body
@@ -112,7 +113,13 @@ class Portable:
         own: Any = self
         kept, parts = state.pop("work"), state.pop("assembly")
         vars(self).update(state)
-        own.assembly = unpacked_assembly(parts)
+        try:
+            own.assembly = unpacked_assembly(parts)
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ModelError(
+                f"{own.model}: its tables were pickled by another version of mbd ({error}). Pickles go between "
+                "processes of one version; solution.save(path) and model.save(path) write what later versions read"
+            ) from error
         own.tables = own.assembly.tables
         own.work = own.new_work()
         for name, values in kept.items():

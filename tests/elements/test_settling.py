@@ -5,18 +5,21 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import threading
 
 import numpy as np
 import pytest
 
 import mbd
 from mbd.elements import settling
+from mbd.elements.settling import Late
 from mbd.nodes import RotationVector
 from mbd.results.run_state import belongings
 from mbd.system.identity import fingerprint_of
 from mbd.system.structure import _known
 
 STEP = 0.01
+PATIENCE = 20.0  # seconds after which a thread is taken to be stuck
 DOORS = {
     "mass": lambda m: setattr(m["arm"], "mass", 3.0),
     "node of a pinned body": lambda m: setattr(m["top"].node, "position", (0.0, 0.0, 5.0)),
@@ -108,7 +111,7 @@ def test_nothing_is_kept_for_what_is_gone():
     for _ in range(5):
         m = model()
         solution = run(m)
-        del solution
+        del m, solution
     gc.collect()
     assert len(settling._waiting) <= before
 
@@ -145,3 +148,63 @@ def test_known_structures_change_nothing(coordinates):
     kept = len(_known)
     mbd.assemble(m)
     assert len(_known) == kept + 1
+
+
+class _Here:
+    """What stands for a model."""
+
+    _elements = ()
+
+
+class _Gone:
+    """Garbage in a cycle, which asked for something about a model."""
+
+    def __init__(self, about: _Here) -> None:
+        self.self, self.late = self, Late(about, lambda: None)
+
+
+@pytest.mark.parametrize("allocations", range(1, 12))
+def test_garbage_that_goes_meanwhile_takes_nothing_along(allocations):
+    """Whatever is collected while something begins to wait: it is made before the change."""
+    about, threshold = _Here(), gc.get_threshold()
+    gc.collect()
+    gc.disable()
+    try:
+        _Gone(about)
+        gc.set_threshold(gc.get_count()[0] + allocations, *threshold[1:])
+        gc.enable()
+        waiting = [Late(about, lambda: None) for _ in range(20)]
+    finally:
+        gc.set_threshold(*threshold)
+        gc.enable()
+    settling.before_change(about)
+    assert not any(late.waits for late in waiting)
+
+
+def test_other_threads_wait_for_what_is_being_made():
+    begun, go_on = threading.Event(), threading.Event()
+
+    def make() -> str:
+        begun.set()
+        assert go_on.wait(PATIENCE)
+        return "made"
+
+    about = _Here()
+    late = Late(about, make)
+    found: list[object] = []
+    first = threading.Thread(target=lambda: found.append(late.value))
+
+    def change() -> None:
+        settling.before_change(about)
+        found.append("changed")
+
+    others = [threading.Thread(target=x) for x in (lambda: found.append(late.value), change)]
+    first.start()
+    assert begun.wait(PATIENCE)
+    for thread in others:
+        thread.start()
+    assert found == []  # nobody has seen a part of it, and nothing has changed
+    go_on.set()
+    for thread in (first, *others):
+        thread.join(PATIENCE)
+    assert sorted(map(str, found)) == ["changed", "made", "made"]

@@ -16,7 +16,7 @@ import pytest
 
 import mbd
 from mbd.benchmarks.planar import n_four_bar
-from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, LivensEM
+from mbd.integrators import DOPRI5, RK4, GeneralizedAlpha, GonzalezEM, LivensEM
 from mbd.io.store import reserve
 from tests.integrators.every_method import winding
 
@@ -45,6 +45,35 @@ def test_same_solution(tmp_path, method, output_step):
         assert np.array_equal(further.q[-1], mbd.simulate(model, 1.2, 0.02, method, start=plain).q[-1])
     read.q[:] = 0.0  # in memory only
     assert same(plain, mbd.load(tmp_path / "run"))
+
+
+class OwnGonzalez(GonzalezEM):
+    """Of it files hold the name alone; it records kinetic energies and multipliers of its scheme."""
+
+
+class OwnLivens(LivensEM):
+    """It records momenta."""
+
+
+class HalfOfLivens(LivensEM):
+    """A method that tells another kinetic energy than that of its records."""
+
+    def kinetic_energy(self, solution):
+        return 0.5 * np.sum(np.square(solution.v), axis=1)
+
+
+@pytest.mark.parametrize("method", [OwnGonzalez(), OwnLivens(), HalfOfLivens()], ids=lambda m: m.name)
+def test_variables_of_methods_of_users_are_not_taken_for_accelerations(tmp_path, method):
+    model = winding()
+    run = mbd.simulate(model, 0.2, 0.02, method, store=tmp_path / "run")
+    run.part(slice(None)).save(tmp_path / "run.npz")
+    for path in (tmp_path / "run", tmp_path / "run.npz"):
+        for read in (mbd.load(path), mbd.load(path, model=model), mbd.load(path).part(slice(None))):
+            assert same(run, read) and read.complete and np.isfinite(read.vd).all()
+            assert all(np.array_equal(*pair, equal_nan=True) for pair in zip(run.rows(), read.rows(), strict=True))
+            if not isinstance(method, HalfOfLivens):
+                assert np.array_equal(read.energy.total, run.energy.total)
+    assert np.array_equal(mbd.load(tmp_path / "run.npz").energy.total, run.energy.total)
 
 
 @pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4()], ids=lambda m: m.name)

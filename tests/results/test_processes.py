@@ -274,6 +274,15 @@ def test_a_model_whose_functions_do_something_else_here_says_so(monkeypatch):
     mbd.assemble(copy.deepcopy(everything()))
 
 
+def test_tables_of_another_version_are_refused():
+    """A pickle whose records have other lengths, or other members, than those of this version."""
+    for change in (lambda fields: fields.update(parameters=fields["parameters"][:-1]), lambda fields: fields.pop("xv")):
+        state = mbd.assemble(mbd.benchmarks.heavy_top().model).__getstate__()
+        change(state["assembly"].tables.fields)
+        with pytest.raises(mbd.ModelError, match=r"were pickled by another version of mbd .* solution\.save\(path\)"):
+            object.__new__(mbd.System).__setstate__(state)
+
+
 def test_a_copy_of_a_solution_does_not_follow_the_model():
     model = mbd.Model("ball", gravity=(0, 0, -10.0))
     ball = model.add(mbd.PointMass("ball", 1.0))
