@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from .continuing import MOVED
 
 FAR = 0.2  # lengths of the model, rad: nearest positions of more are not certain to be those that are meant
 LOOKS = 65  # on the way of a jump
+DRIFT = 1e-4  # lengths of the model, rad: methods miss constraints by less, but not by more
 
 
 class MovingConstraints:
@@ -64,10 +65,16 @@ class MovingConstraints:
 
     def follow_functions(self, run: Run) -> bool:
         """Let a run begin anew where functions refer to something else than before; False if they do not."""
-        has_changed = self.functions_have_changed()
-        if has_changed:
+        if not self.functions_have_changed():
+            return False
+        q, v, *_, turns = run.row()
+        missed, rows = np.abs(in_state(self.system, {"turns": turns}).constraints(q, run.t)), Rows(self.system)
+        if not (missed / rows.scale).max(initial=0.0) > DRIFT:
             self._begin_here(run)
-        return has_changed
+            return True
+        self._begin_here(run, [nullcontext()])
+        self._warn(rows, missed, run.t, "what its function refers to")
+        return True
 
     def follow(self, run: Run, before: Mapping[str, float]) -> bool:
         """Let a run begin anew where inputs that constraints depend on have changed.
@@ -95,9 +102,7 @@ class MovingConstraints:
             self._begin_here(run)
             return True
         self._begin_here(run, self._way(run, own, before))
-        if not self._warned:
-            worst = int((moved / rows.scale).argmax())
-            self._warn(rows.names[rows.owner[worst]], float(moved[worst]), run.t, changed[0])
+        self._warn(rows, moved, run.t, f"input '{changed[0]}'" if changed else "what its function refers to")
         return True
 
     @property
@@ -130,10 +135,13 @@ class MovingConstraints:
         pieces = max(1, math.ceil(far.max() / FAR))
         return (acting(self.system, now if k == pieces else between(k / pieces)) for k in range(1, pieces + 1))
 
-    def _warn(self, joint: str, size: float, t: float, name: str) -> None:
-        self._warned = True
+    def _warn(self, rows: Rows, moved: Array, t: float, reason: str) -> None:
+        if self._warned:
+            return
+        self._warned, worst = True, int((moved / rows.scale).argmax())
+        joint, size = rows.names[rows.owner[worst]], moved[worst]
         warnings.warn(
-            f"Simulator: {joint} jumps by {size:.3g} at t = {t:.6g}, because input '{name}' has changed: bodies are "
+            f"Simulator: {joint} jumps by {size:.3g} at t = {t:.6g}, because {reason} has changed: bodies are "
             "moved there within no time, without a velocity that others could feel. Where it is a motion, give a "
             "function that goes on from where it is, such as lambda t: x + speed * (t - begin) with three inputs, or "
             "move the joint with a PDControl",

@@ -207,3 +207,17 @@ def test_joint_coordinates_count_the_turns_of_a_jump(method):
     with pytest.warns(mbd.ModelWarning, match="jumps by 8 "):
         sim.advance(STEP)
     assert sim["hinge"].angle == pytest.approx(8.0, abs=ON_CONSTRAINTS)
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), LieEM(), GGLMidpoint(), Rattle(), BLieDF()])
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_a_function_that_refers_to_something_else_moves_a_driver(method, coordinates):
+    """A number in an array, which nobody declared: as an input, with the same warning."""
+    target = np.zeros(1)
+    sim = mbd.Simulator(arm(lambda *_: lambda t: 1.0 * target[0]).with_coordinates(coordinates), STEP, method)
+    sim.advance(2 * STEP)
+    target[0] = 0.3
+    with pytest.warns(mbd.ModelWarning, match="because what its function refers to has changed"):
+        sim.advance(STEP)
+    assert sim["hinge"].angle == pytest.approx(0.3, abs=ON_CONSTRAINTS)
+    assert abs(sim["hinge"].angle_rate) < ON_CONSTRAINTS / STEP
