@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..errors import IncompatibleError
 from ..solvers.initial import back_to_constraints, consistent_velocities
+from ..system.instant import frames, remember_angles
 from .arguments import check_arguments, checked_first
 from .traits import ADVICE, Invariant, Trait, missing_trait
 
@@ -203,21 +205,26 @@ class Run(ABC):
         """
         return None
 
-    def begin_here(self, moved: bool) -> None:
+    def begin_here(self, way: Iterable[AbstractContextManager[None]] = ()) -> list[Array]:
         """Begin anew at the present time with the velocities that constraints ask for by now, as behind an impact.
 
-        Where they have ``moved`` they ask for other positions as well, which are the nearest ones.
+        Where they ask for other positions as well, ``way`` leads there: in each of these circumstances, one after the
+        other, the nearest positions are found. They are returned. Where there are none the run stays as it is.
         """
         q, v, *_, turns = (x.copy() for x in self.row())
         own = copy(self.system)
         own.work = self.system.work_with(turns=turns)
-        if moved:
-            q, v = back_to_constraints(own, q, v, self.t)
-        else:
-            v = consistent_velocities(own, q, v, self.t)
-        self._begin_at(q, v)
+        passed = []
+        for there in way:
+            with there:
+                q, v = back_to_constraints(own, q, v, self.t)
+                frames(own.tables, own.work, q)
+                remember_angles(own.tables, own.work, q, v)
+            passed.append(q)
+        self._begin_at(q, consistent_velocities(own, q, v, self.t), turns)
+        return passed
 
-    def _begin_at(self, q: Array, v: Array) -> None:
+    def _begin_at(self, q: Array, v: Array, turns: Array) -> None:
         """Begin anew at the present time and step."""
         raise NotImplementedError(f"{type(self).__name__} treats no constraints")
 

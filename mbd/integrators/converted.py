@@ -13,6 +13,7 @@ more kinetic energy than that (``Integrator.kinetic_energy``).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -308,8 +309,13 @@ class ConvertedRun(Run):
     def act_anew(self) -> None:
         self.inner.act_anew()
 
-    def begin_here(self, moved: bool) -> None:
-        self.inner.begin_here(moved)
+    def begin_here(self, way: Iterable[AbstractContextManager[None]] = ()) -> list[Array]:
+        passed, v = self.inner.begin_here(way), np.zeros(self.conversion.twin.n_v)
+        out = np.zeros((len(passed), self.system.n_q)), np.zeros((len(passed), self.system.n_v))
+        for k, q in enumerate(passed):  # angles of joints are followed on the way
+            self.conversion.outward(q[None, :], v[None, :], self.near, *(x[k : k + 1] for x in out))
+            self.near = out[0][k]
+        return list(out[0])
 
     def row(self) -> list[Array]:
         return self._converted_row(self.inner.row())

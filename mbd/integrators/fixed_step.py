@@ -119,10 +119,14 @@ class Equations:
             return call
 
         def follow() -> None:
-            copy_numbers(self.system.tables, self.copies())
+            self.take_numbers()
             call()
 
         return follow
+
+    def take_numbers(self) -> None:
+        """Let copies of the system's tables have its numbers, of which inputs may have changed some."""
+        copy_numbers(self.system.tables, self.copies())
 
     def name_of_unknown(self, row: int) -> str:
         """The element behind a row of the equations."""
@@ -253,10 +257,10 @@ class FixedStepRun(Run):
         self.begin(q, v, None)
         return True
 
-    def _begin_at(self, q: Array, v: Array) -> None:
-        self.equations.act_anew()
+    def _begin_at(self, q: Array, v: Array, turns: Array) -> None:
+        self.equations.take_numbers()
         self.equations.numbers.history = 0
-        self.begin(q, v, None)
+        self.begin(q, v, turns)
 
     def row(self) -> list[Array]:
         return [getattr(self.rows, name) for name in ("q", "v", "first", "second", "turns")]

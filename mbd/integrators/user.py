@@ -96,7 +96,8 @@ class PythonRun(Run):
         self.x.q, self.x.v, self.x.vd, self.x.lam = q, v, vd, lam
         remember_angles(self.system.tables, self.work, q, v)
 
-    def _begin_at(self, q: Array, v: Array) -> None:
+    def _begin_at(self, q: Array, v: Array, turns: Array) -> None:
+        self.work.turns[:] = turns
         self.accept(self.t, q, v)
 
     def initial_row(self) -> list[Array]:

@@ -159,7 +159,7 @@ class Simulator(Stepping):
         else:
             q, v, self._report = found_start(self.system, self._t_start, self._fixed)
             self._initial = q, v
-            run = self._first_run()
+            run = self._first_run(q, v)
             run.evaluated.raise_callback_errors()
             self._first_values, self._first_functions = dict(self.system.values), self._signature(run)
             self._first_state = run.state() if hasattr(run, "restore") else None
@@ -167,9 +167,8 @@ class Simulator(Stepping):
         self._begin(run, self._report, [x.copy() for x in row])
         self._is_fresh = True
 
-    def _first_run(self) -> Run:
+    def _first_run(self, q: Array, v: Array) -> Run:
         """The method at the beginning of a run, with the inputs that act now."""
-        q, v = self._initial
         run = getattr(self, "_run", None)
         return started(self.system, self.integrator, q.copy(), v.copy(), self._t_start, self._given, run)
 
@@ -182,8 +181,11 @@ class Simulator(Stepping):
         record = self._recording
         if not self._is_fresh or self._run.index != self._first_index or record.chooser or record.store:
             return False
-        run = self._first_run()
-        self._begin(run, self._report, run.initial_row())
+        (q, v), report = self._initial, self._report
+        if self._moving.may_move:
+            q, v, report = found_start(self.system, self._t_start, self._fixed)
+        run = self._first_run(q, v)
+        self._begin(run, report, run.initial_row())
         self._is_fresh = True
         return True
 
@@ -274,7 +276,10 @@ class Simulator(Stepping):
         watch = self._recording.watch
         if watch is not None and watch.stopped is not None:
             return watch.last_row
-        return self._run.row() if self._changed_at != self._run.index else self._row_before
+        row = self._run.row()
+        if self._changed_at != self._run.index:
+            return row
+        return np.split(self._row_before, np.cumsum([len(x) for x in row[:-1]]))
 
     def __getitem__(self, key: Element | str) -> Now:
         """What an element does at present: ``sim["tip"].position``, ``sim[joint].angle``."""

@@ -67,7 +67,7 @@ class Stepping:
     _first_inputs: dict[str, float]
     _moving: MovingConstraints
     _changed_at: int  # the step behind which inputs changed last, ...
-    _row_before: list[Array]  # ... its record, and what acted in it: the method begins the next one with other numbers
+    _row_before: Array  # ... its record, and what acted in it: the method begins the next one with other numbers
     _acted_before: dict[str, float]
     _is_kept = False  # whether somebody has taken the present state as a whole, and may look at it after any step
 
@@ -86,6 +86,7 @@ class Stepping:
         self._functions = run.evaluated.assembly.callbacks
         self._function_values = self._signature(run)
         self._values, self._acting = self.system.values, dict(self.system.values)
+        self._moving.begin()
         self._changed_at = UNCHANGED
         self._parameters = [name for name in self._acting if name not in self._first_inputs]
         if self._first_inputs:
@@ -101,6 +102,8 @@ class Stepping:
         with self._turn:
             if self._values != self._acting:
                 self._note_inputs()
+            elif self._functions:
+                self._refresh()
             call, run = self._step, self._run
             if call is None:
                 if self.integrator.adaptive or self._plain or self._recording.watch is not None:
@@ -108,8 +111,6 @@ class Stepping:
                     return
                 self._room(1)
                 call = self._bind()
-            if self._functions:
-                self._refresh()
             index = run.index
             call()
             if run.index == index:
@@ -272,7 +273,8 @@ class Stepping:
     def _look_for_changes(self) -> None:
         if self._values != self._acting:
             self._note_inputs()
-        self._refresh()
+        else:
+            self._refresh()
 
     def _note_inputs(self) -> None:
         """Inputs have changed since the last step."""
@@ -284,17 +286,20 @@ class Stepping:
                 "make it an input of the model"
             )
         if self._begin_again():
+            self._refresh()
             return
         if self._changed_at != self._run.index:
-            self._changed_at, self._row_before = self._run.index, [x.copy() for x in self._run.row()]
+            self._changed_at, self._row_before = self._run.index, np.concatenate(self._run.row())
             self._acted_before = before
-        if not self._moving.follow(self._run, before):
+        functions = self._refreshed()
+        if not (self._moving.may_move and self._moving.follow(self._run, before)):
             self._run.act_anew()
         self._acting = values.copy()
         if self._records:
             self._recording.inputs.append((self._run.t, self._acting))
         else:  # events look at the last steps
             self._recording.inputs = [self._recording.inputs[-1], (self._run.t, self._acting)]
+        self._note_functions(functions)
 
     @property
     def _acted(self) -> dict[str, float]:
@@ -323,17 +328,25 @@ class Stepping:
 
     def _refresh(self) -> None:
         """Let user functions see what they refer to now; if it has changed, it has changed suddenly."""
-        if self._functions:
-            self._run.evaluated.refresh_functions()
-            values = self._signature(self._run)
-            if values != self._function_values:
-                self._function_values = values
-                if self._moving.has_functions:
-                    self._run.begin_here(moved=False)
-                else:
-                    self._run.act_anew()
-                with self._carrying_solution():
-                    self._recording.watch_anew()
+        functions = self._refreshed()
+        if functions != self._function_values:
+            if not self._moving.follow_functions(self._run):
+                self._run.act_anew()
+            self._note_functions(functions)
+
+    def _refreshed(self) -> list[bytes]:
+        """What user functions refer to now, which they are shown."""
+        if not self._functions:
+            return self._function_values
+        self._run.evaluated.refresh_functions()
+        return self._signature(self._run)
+
+    def _note_functions(self, values: list[bytes]) -> None:
+        """What functions refer to has changed, if it has, and the run knows it."""
+        if values != self._function_values:
+            self._function_values = values
+            with self._carrying_solution():
+                self._recording.watch_anew()
 
     def _check_functions(self) -> None:
         """An error of a user function counts if it is there at the present state too."""

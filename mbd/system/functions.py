@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from ..elements.values import in_force
 from .tables import PARAMETER_TIME, Tables
 
 if TYPE_CHECKING:
+    from ..compiled.functions.callbacks import Callback
     from .assembly import Assembly
 
 
@@ -37,12 +39,13 @@ class Functions:
         """Whether user functions are called as plain Python."""
         return any(not callback.compiled for callback in self.assembly.callbacks)
 
-    def refresh_functions(self) -> None:
-        """Hand over what user functions refer to at present: values of globals, closures, attributes."""
-        if not self.assembly.callbacks:
+    def refresh_functions(self, some: Mapping[int, Callback] | None = None) -> None:
+        """Hand over what user functions, or some, refer to at present: values of globals, closures, attributes."""
+        callbacks = dict(enumerate(self.assembly.callbacks)) if some is None else some
+        if not callbacks:
             return
         with in_force(self.values):
-            for k, callback in enumerate(self.assembly.callbacks):
+            for k, callback in callbacks.items():
                 if callback.refresh():
                     self.tables.functions.address[k], self.tables.functions.block[k] = callback.address, callback.block
 

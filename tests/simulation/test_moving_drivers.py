@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mbd
-from mbd.integrators import RK4, AdaptiveAlpha, GeneralizedAlpha, GGLMidpoint, LieEM, Rattle
+from mbd.integrators import RK4, AdaptiveAlpha, BLieDF, GeneralizedAlpha, GGLMidpoint, LieEM, Rattle
 from mbd.nodes import RotationVector
 from tests.integrators.every_method import METHODS, fitting, tumbling
 from tests.simulation.stepped import every_method
@@ -117,12 +117,14 @@ def test_frames_and_own_constraints_that_inputs_move():
         assert np.abs(sim["platform"].velocity).max() < 1e-9
 
 
-def test_loads_beside_drivers_change_as_ever():
+@pytest.mark.parametrize("load", [lambda push: push, lambda push: lambda t: 1.0 * push], ids=["input", "function"])
+def test_loads_beside_drivers_change_as_ever(load):
     """Inputs that reach no constraint: nothing begins anew, and nobody is warned."""
     plain, driven = arm(lambda *_: 0.0), arm(lambda *_: lambda t: 0.0 * t)
     ends = []
     for model in (plain, driven):
-        model.add(mbd.forces.Force(model["second"], (0, 0, model.input("push")), name="push"))
+        hinge = model["elbow"]
+        model.add(mbd.forces.JointForce(hinge, load(model.input("push")), name="push"))
         sim = mbd.Simulator(model, STEP)
         with warnings.catch_warnings():
             warnings.simplefilter("error", mbd.ModelWarning)
@@ -131,3 +133,91 @@ def test_loads_beside_drivers_change_as_ever():
                 sim.step()
         ends.append(sim.q)
     assert np.array_equal(*ends)
+
+
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+@every_method
+def test_inputs_before_the_first_step_are_those_of_the_model(name, coordinates):
+    """Bodies begin where drivers ask for them, with their velocities, as in a model that is built with the inputs."""
+    method = METHODS[name]
+    if fitting(method, jumping(), tumbling(), tumbling(gravity=(0, 0, -9.81))).name != "arm":
+        return
+
+    def simulator():
+        model = arm(lambda u, speed, begin: lambda t: u + speed * (t - begin))
+        return mbd.Simulator(model.with_coordinates(coordinates), STEP, method)
+
+    late, early = simulator(), simulator()
+    late.inputs.update(u=0.3, speed=0.5)
+    early.reset(u=0.3, speed=0.5)
+    for sim in (late, early):
+        sim.advance(2 * STEP)
+    assert np.array_equal(late.q, early.q)
+    assert np.array_equal(late.v, early.v)
+    assert late["hinge"].angle == pytest.approx(0.3 + 0.5 * 2 * STEP, abs=ON_CONSTRAINTS)
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(stabilized=False), RK4(), LieEM(), GGLMidpoint(), Rattle()])
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_a_jump_that_cannot_be_made_leaves_the_run_as_it_was(method, coordinates):
+    """A shank is asked to go farther than the leg is long, and then not any more."""
+
+    def leg():
+        model = mbd.Model("leg", gravity=(0, 0, -9.81))
+        thigh, shank = (
+            model.add(mbd.RigidBody(name, 1.0, (0.1, 0.1, 0.1), RotationVector((x, 0, 0.35))))
+            for name, x in (("thigh", 0.35), ("shank", 1.05))
+        )
+        model.add(mbd.joints.Revolute(model.ground, thigh, at=(0, 0, 0), axis=(0, 1, 0)))
+        model.add(mbd.joints.Revolute(thigh, shank, at=(0.7, 0, 0.7), axis=(0, 1, 0)))
+        x = model.input("x")
+        model.add(mbd.joints.UserConstraint(shank, lambda frames, t: frames[0, 0] - 1.05 - x, name="drive"))
+        return mbd.Simulator(model.with_coordinates(coordinates), STEP, method)
+
+    asked, still = leg(), leg()
+    asked.advance(2 * STEP)
+    asked.inputs["x"] = 1.0
+    with pytest.raises(mbd.errors.AssemblyError):
+        asked.advance(STEP)
+    asked.inputs["x"] = 0.0
+    asked.advance(STEP)
+    still.advance(3 * STEP)
+    assert np.array_equal(asked.q, still.q)
+    assert np.array_equal(asked.v, still.v)
+
+
+@pytest.mark.parametrize("asked", [lambda u, *_: u, lambda u, *_: lambda t: 1.0 * u], ids=["value", "function"])
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), LieEM(), GGLMidpoint(), Rattle(), BLieDF()])
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_half_a_turn_at_once(method, coordinates, asked):
+    """Where the equation of an angle has its other root, so that nothing seems to have moved."""
+    sim = mbd.Simulator(arm(asked).with_coordinates(coordinates), STEP, method)
+    sim.advance(2 * STEP)
+    sim.inputs["u"] = np.pi
+    with pytest.warns(mbd.ModelWarning, match="jumps by 3.14 "):
+        sim.advance(STEP)
+    assert sim["first"].position == pytest.approx((-0.5, 0.0, 0.0), abs=ON_CONSTRAINTS)
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), LieEM(), GGLMidpoint(), Rattle(), BLieDF()])
+def test_joint_coordinates_count_the_turns_of_a_jump(method):
+    sim = mbd.Simulator(jumping().with_coordinates("joint"), STEP, method)
+    sim.advance(2 * STEP)
+    sim.inputs["u"] = 8.0
+    with pytest.warns(mbd.ModelWarning, match="jumps by 8 "):
+        sim.advance(STEP)
+    assert sim["hinge"].angle == pytest.approx(8.0, abs=ON_CONSTRAINTS)
+
+
+@pytest.mark.parametrize("method", [GeneralizedAlpha(), RK4(), LieEM(), GGLMidpoint(), Rattle(), BLieDF()])
+@pytest.mark.parametrize("coordinates", ["absolute", "joint"])
+def test_a_function_that_refers_to_something_else_moves_a_driver(method, coordinates):
+    """A number in an array, which nobody declared: as an input, with the same warning."""
+    target = np.zeros(1)
+    sim = mbd.Simulator(arm(lambda *_: lambda t: 1.0 * target[0]).with_coordinates(coordinates), STEP, method)
+    sim.advance(2 * STEP)
+    target[0] = 0.3
+    with pytest.warns(mbd.ModelWarning, match="because what its function refers to has changed"):
+        sim.advance(STEP)
+    assert sim["hinge"].angle == pytest.approx(0.3, abs=ON_CONSTRAINTS)
+    assert abs(sim["hinge"].angle_rate) < ON_CONSTRAINTS / STEP

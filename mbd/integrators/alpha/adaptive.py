@@ -10,7 +10,6 @@ import numpy as np
 
 from ...compiled.entry import connect
 from ...errors import ModelError, bad_value, check_number
-from ...system.instant import frames, remember_angles
 from ..base import Array, Run, check_rows
 from ..fixed_step import rows_of
 from ..loop import run_steps
@@ -154,10 +153,8 @@ class AdaptiveAlphaRun(Run):
         """Behind a sudden change the method begins as behind a switching time."""
         self.control.fresh = 1
 
-    def _begin_at(self, q: Array, v: Array) -> None:
-        self.equations.load(q, v, None)
-        frames(self.system.tables, self.work, q)
-        remember_angles(self.system.tables, self.work, q, v)
+    def _begin_at(self, q: Array, v: Array, turns: Array) -> None:
+        self.equations.load(q, v, turns)
         self.act_anew()
 
     def failure(self) -> tuple[str, str]:

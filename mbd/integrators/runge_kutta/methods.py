@@ -13,7 +13,6 @@ from ...compiled.bound import bound
 from ...compiled.entry import connect
 from ...compiled.record import Beginning
 from ...errors import bad_value, check_number
-from ...system.instant import frames, remember_angles
 from ..base import Array, Integrator, Invariant, Run, check_rows
 from ..checks import keeps_momenta, momentum_is_linear
 from ..traits import near_gimbal_lock
@@ -280,10 +279,8 @@ class RungeKuttaRun(Run):
         self.numbers.time = self.t
         self._begin()
 
-    def _begin_at(self, q: Array, v: Array) -> None:
-        self.x.q[:], self.x.v[:] = q, v
-        frames(self.system.tables, self.work, q)
-        remember_angles(self.system.tables, self.work, q, v)
+    def _begin_at(self, q: Array, v: Array, turns: Array) -> None:
+        self.x.q[:], self.x.v[:], self.work.turns[:] = q, v, turns
         self.act_anew()
 
     def advance_to(self, t_end: float, output: float, out_t: Array, out: list[Array]) -> int:
