@@ -39,7 +39,8 @@ MODEL_KEYS = {"name", "gravity", "counters", "ground", "bodies", "joints", "forc
 TAGS = {
     "$array": {"$array", "shape", "dtype"}, "$object": {"$object", "attributes"},
     **{tag: {tag} for tag in (
-        "$constant", "$element", "$list", "$tuple", "$dict", "$path", "$miss", "$integrator", "$record", "$missing",
+        "$constant", "$element", "$list", "$tuple", "$dict", "$path", "$miss", "$misses", "$integrator", "$record",
+        "$missing",
     )},
 }  # fmt: skip
 

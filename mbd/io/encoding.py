@@ -149,6 +149,8 @@ class Encoder:
         return {"$tuple": [self.value(item, where) for item in x]}
 
     def _dict(self, x: Any, where: Where) -> Any:
+        if x and {*map(type, x.values())} == {Miss}:  # of all joints, as columns
+            return {"$misses": [list(x), *map(list, zip(*x.values(), strict=True))]}
         return {"$dict": [[self.value(key, where), self.value(item, where)] for key, item in x.items()]}
 
     def _path(self, x: Any, where: Where) -> Any:
@@ -320,6 +322,9 @@ class Decoder:
             return (list if tag == "$list" else tuple)(self.value(item) for item in content)
         if tag == "$dict":
             return {self.value(key): self.value(item) for key, item in content}
+        if tag == "$misses":
+            names, lengths, numbers = content
+            return {name: Miss(x, y) for name, x, y in zip(names, lengths, numbers, strict=True)}
         if tag in ("$path", "$miss"):
             return Path(content) if tag == "$path" else Miss(*content)
         if tag == "$object":
