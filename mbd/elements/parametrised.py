@@ -64,7 +64,8 @@ class Parametrised(Checked):
     def set_parameters(self, values: Mapping[str, float]) -> list[Any]:
         """Change parameters: what depends on them is made again, in place; returns what that is."""
         changed = checked_values(self, self._parameters, values)
-        before_change(self)
+        if changed:
+            before_change(self)
         dirty = Remaking(self._all()).follow(set(changed), self._values() | changed) if changed else []
         for name, value in changed.items():
             self._parameters[name].number = value

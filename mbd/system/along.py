@@ -38,7 +38,7 @@ from .directions import (
 )
 from .instant import all_frame_forces, evaluate_functions, velocities
 from .instant_elements import has_forces
-from .moved_along import MOST_MOVED, distance_along, size_of_motion, turns_of, weight_of
+from .moved_along import MOST_MOVED, distance_along, passes, size_of_motion, weight_of
 from .tables import (
     FLAG_COUPLED,
     FLAG_TREE,
@@ -156,7 +156,7 @@ def _differenced(s, w, g, i, lam, dlam, forces, level, x):
     for n in range(1, w.z.shape[0]):
         size = max(size, size_of_motion(s, w.z[n], g.dz[n], c))
     d = distance_along(size, e, MOST_MOVED)
-    for _ in range(turns_of(d, e)):
+    for _ in range(passes(d, e)):
         clear(g.plus)
         clear(g.minus)
         _beside(w, g, i, 0, d, lam, dlam, forces, level, g.plus)

@@ -47,7 +47,7 @@ def size_of_increments(s, q, dq, first, stride):
 
 @kernel
 def size_of_motion(s, z, frame, lane):
-    """The same of the change of a frame z along one of four directions."""
+    """The change of a frame z along one of four directions, in radians or parts of the system's length."""
     dz, length, found = flat(frame), max(s.parameters[PARAMETER_LENGTH], abs(z[0]), abs(z[1]), abs(z[2])), 0.0
     for m in range(12):
         found = max(found, abs(dz[AT_ONCE * m + lane]) / (length if m < 3 else 1.0))
@@ -61,7 +61,7 @@ def distance_along(size, e, most):
 
 
 @kernel
-def turns_of(d, e):
+def passes(d, e):
     """How many differences it takes: with d, then with -d."""
     return 1 if d == e else 2
 

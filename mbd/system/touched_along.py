@@ -17,7 +17,7 @@ from ..nodes.mass import weight
 from .directions import NO_FORCES, ON_ACCELERATIONS, ON_POSITIONS, ON_VELOCITIES
 from .element_forces import constant
 from .instant import evaluate_functions
-from .moved_along import TOGETHER, distance_along, size_of_motion, turns_of, weight_of
+from .moved_along import TOGETHER, distance_along, passes, size_of_motion, weight_of
 from .tables import tables_at, work_at
 
 
@@ -147,7 +147,7 @@ def touched_forces_along(s, w, g, i):
         if g.shifted[i, g.forces[k]] != 0:
             size = max(size_of_motion(s, w.z[e.a], g.dz[e.a], c), size_of_motion(s, w.z[e.b], g.dz[e.b], c))
             d = distance_along(size, h, TOGETHER)
-        for _ in range(turns_of(d, h)):
+        for _ in range(passes(d, h)):
             _touched_force(w, g, i, 0, k, d)
             _touched_force(w, g, i, 1, k, -d)
             add_difference(g, plus.f, minus.f, e.a, e.b, weight_of(d, h), c)

@@ -43,7 +43,7 @@ from ..nodes.tree.spatial import (
     world_inertia,
 )
 from .instant import evaluate_functions
-from .moved_along import TOGETHER, distance_along, size_of_increment, turns_of, weight_of
+from .moved_along import TOGETHER, distance_along, passes, size_of_increment, weight_of
 from .tables import Tables, Work, by_recursion, coordinates, tables_at, velocity, work_at
 from .tree_instant import joint_load, joint_tension, tension_at, tree_dynamics, tree_frames
 from .tree_matrix import all_jets
@@ -204,7 +204,7 @@ def _touched_loads(s, a, i, q, v, dq, dv, x):
         u, rate, du, dr = q[s.tree.loads[m, 2]], v[k], along[AT_ONCE * k + lane], rates[AT_ONCE * k + lane]
         change = -g.slopes[m, 0] * du - g.slopes[m, 1] * dr
         d = distance_along(size_of_increment(s, k, du, abs(u)), e, TOGETHER)
-        for _ in range(turns_of(d, e)):
+        for _ in range(passes(d, e)):
             far, f1, f2 = tension_at(more, plus, m, u + d * du, rate + d * dr, 0)
             near, f1, f2 = tension_at(less, minus, m, u - d * du, rate - d * dr, 0)
             change += weight_of(d, e) * (far - near)

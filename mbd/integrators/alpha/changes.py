@@ -14,7 +14,7 @@ from ...math.arrays import copy
 from ...system.along import equations_along
 from ...system.directions import ON_POSITIONS, ON_VELOCITIES, end_of_group
 from ...system.instant import advance, constraint_rates, constraints, dynamics, evaluate_functions, velocities
-from ...system.moved_along import MOST_MOVED, distance_along, size_of_increments, turns_of, weight_of
+from ...system.moved_along import MOST_MOVED, distance_along, passes, size_of_increments, weight_of
 from ...system.tables import FLAG_TREE, FLAG_VELOCITY, tables_at, work_at
 
 
@@ -70,7 +70,7 @@ def _differences(s, w, x, f, p, i, out):
     """Central differences of the equations along one parameter: out, and in index 2 f.position."""
     e, lane, rows, position = f.size[i], i % AT_ONCE, flat(out), flat(f.position)
     d = distance_along(size_of_increments(s, x.q, flat(f.dqn[i // AT_ONCE]), lane, AT_ONCE), e, MOST_MOVED)
-    for turn in range(turns_of(d, e)):
+    for turn in range(passes(d, e)):
         _beside(w, x, f, p, i, 0, d, f.row, f.level)
         _beside(w, x, f, p, i, 1, -d, f.other, f.rates)
         c = weight_of(d, e)

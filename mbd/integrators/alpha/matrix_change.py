@@ -16,7 +16,7 @@ from ...nodes.increments import add_commutator, apply_tangent, apply_tangent_inv
 from ...system.along import equations_along, look_along
 from ...system.directions import ON_POSITIONS, end_of_group
 from ...system.instant import advance, dynamics, evaluate_functions, jacobian_times, velocities
-from ...system.moved_along import MOST_MOVED, distance_along, size_of_increments, turns_of, weight_of
+from ...system.moved_along import MOST_MOVED, distance_along, passes, size_of_increments, weight_of
 from ...system.tables import FLAG_VELOCITY, tables_at, work_at
 from .equations import _mass_factor
 
@@ -183,7 +183,7 @@ def _change_beside(s, w, x, f, p, i, c, out):
     e, lane, rows = f.size[i], i % AT_ONCE, flat(out)
     d = distance_along(size_of_increments(s, f.guess_q, flat(f.guess_dq), lane, AT_ONCE), e, MOST_MOVED)
     clear(f.slip)
-    for turn in range(turns_of(d, e)):
+    for turn in range(passes(d, e)):
         weight = weight_of(d, e)
         _rows_beside(w, x, f, p, i, 0, d, weight, f.row)
         _rows_beside(w, x, f, p, i, 1, d, weight, f.level)

@@ -21,7 +21,7 @@ from ...compiled.record import Record, record_at
 from ...math.arrays import clear, copy
 from ...nodes.between import node_between
 from ...system.instant import advance
-from ...system.moved_along import MOST_MOVED, distance_along, size_of_increments, turns_of, weight_of
+from ...system.moved_along import MOST_MOVED, distance_along, passes, size_of_increments, weight_of
 from ...system.tables import FLAG_CHARTS, Tables, Work, tables_at, work_at
 from ..verdicts import CONVERGED
 from .kernels import fixed_step, write_row
@@ -100,7 +100,7 @@ def _follow(s, w, x, p, f, i):
     clear(f.new_v)
     clear(f.new_vd)
     clear(f.new_lam)
-    for _ in range(turns_of(d, e)):
+    for _ in range(passes(d, e)):
         if not (_beside(p, f, i, 0, d) and _beside(p, f, i, 1, -d)):
             f.ended = FAILED_BESIDE
             return
